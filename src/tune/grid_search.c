@@ -74,6 +74,9 @@ static gram_status open(gram_context *context, gram_kernel *kernel, const int64_
     r->n = gram_points_count(g->x);
     r->grid = (gram_grid_scores){.widths = g->width_count, .strengths = g->strength_count};
     measure(r);
+    double most = (double)r->most_widths;
+    TRY(gram_ranks_least(context, &most));
+    r->most_widths = (int64_t)most;
     TRY(gram_kernel_resolve(context, kernel, g->x, &r->resolved));
     TRY(gram_space_create(context, r->resolved, g->x, (gram_noise_range){.fixed = 1}, &r->space));
     TRY(gram_take(context, "grid", r->space.parameters + 1, sizeof(double), (void **)&r->values));

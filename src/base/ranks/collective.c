@@ -40,6 +40,16 @@ static int rows_of_grid(int ranks)
     return rows;
 }
 
+/* Plans go by it, and must be the same everywhere: the least of all. 0 is none. */
+static gram_status share_budget(gram_context *context)
+{
+    const size_t own = gram_memory_budget(context->memory);
+    double least = own ? (double)own : INFINITY;
+    const gram_status status = gram_ranks_least(context, &least);
+    if (status >= 0 && !isinf(least)) gram_memory_set_budget(context->memory, (size_t)least);
+    return status;
+}
+
 gram_status gram_context_set_collective(gram_context *context, const gram_collective *table)
 {
     gram_status status = GRAM_OK;
@@ -55,6 +65,7 @@ gram_status gram_context_set_collective(gram_context *context, const gram_collec
     if (known.ranks == 1) goto done;
     TRY(gram_take(context, "context_set_collective", 1, sizeof known, (void **)&context->together.table));
     *context->together.table = known;
+    TRY(share_budget(context));
 done:
     if (status < 0) context->together.ranks = 1;
     return status;
@@ -297,6 +308,7 @@ gram_status gram_ranks_compare(gram_context *context, const char *what, uint64_t
         FAIL_IF(all[r] != all[0], context, GRAM_ERROR_DATA, "rank %d of %d has another %s than rank 0", r,
                 gram_ranks(context), what);
 done:
+    if (status == GRAM_ERROR_DATA) (void)gram_advise(context, status, "All ranks need the same program and files.");
     gram_give(context, all);
     return status;
 }
