@@ -9,6 +9,7 @@
 #include <gram/bayes.h>
 #include <gram/cca.h>
 #include <gram/cg.h>
+#include <gram/checkpoint.h>
 #include <gram/cholesky.h>
 #include <gram/cluster.h>
 #include <gram/collective.h>

@@ -38,6 +38,13 @@ typedef struct gram_together {
     char spread[GRAM_LEFT_OUT_SIZE];
 } gram_together;
 
+/* Where long solves keep their state (solve/checkpoint/solve_checkpoint.h). */
+typedef struct gram_kept_solve {
+    char *path; /* NULL: nowhere */
+    double every, last;
+    int64_t solves, written, resumed;
+} gram_kept_solve;
+
 struct gram_context {
     gram_memory *memory;
     int threads;
@@ -51,6 +58,7 @@ struct gram_context {
     const gram_vecmath *vecmath;
     gram_limit limit;
     gram_together together;
+    gram_kept_solve checkpoint;
     double operations, entries; /* a second on one thread, measured (solve/speed/machine_speed.c); 0: not known */
     char message[GRAM_MESSAGE_SIZE];
     char advice[GRAM_MESSAGE_SIZE];    /* what to do about it; every new message clears it */
