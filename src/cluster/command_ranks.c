@@ -25,6 +25,11 @@ int cli_ranks_first(void)
     return !together || cluster_rank() == 0;
 }
 
+int cli_ranks_share_output(void)
+{
+    return together;
+}
+
 void cli_ranks_keep_message(const char *message, const char *help)
 {
     (void)snprintf(kept_message, sizeof kept_message, "%s", message);

@@ -14,6 +14,7 @@ static int to_terminal(const cli_common *common)
 {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (common->json || common->out || (no_color && no_color[0])) return 0;
+    if (cli_ranks_share_output()) return 0; /* the launcher's terminal is not the user's */
     return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 

@@ -19,6 +19,8 @@ int cli_ranks_end(int code);
 
 /* Is this the process that prints and writes? */
 int cli_ranks_first(void);
+/* Does a launcher stand between standard output and whoever reads it? */
+int cli_ranks_share_output(void);
 /* The message of a failure, which is printed by one rank only. */
 void cli_ranks_keep_message(const char *message, const char *help);
 

@@ -31,6 +31,11 @@ int cli_ranks_first(void)
     return 1;
 }
 
+int cli_ranks_share_output(void)
+{
+    return 0;
+}
+
 void cli_ranks_keep_message(const char *message, const char *help)
 {
     (void)message;
