@@ -22,7 +22,7 @@ typedef struct gram_checkpoint_report {
     int64_t resumed; /* steps that a solve went on after; 0: none did */
 } gram_checkpoint_report;
 
-GRAM_API void gram_context_checkpoint_report(const gram_context *context, gram_checkpoint_report *report);
+GRAM_API gram_status gram_context_checkpoint_report(gram_context *context, gram_checkpoint_report *report);
 
 GRAM_END
 

@@ -60,7 +60,7 @@ typedef struct gram_collective_report {
     const char *spread; /* what was spread, "kernel products, factor"; "": nothing. Valid as long as the context. */
 } gram_collective_report;
 
-GRAM_API void gram_context_collective_report(const gram_context *context, gram_collective_report *report);
+GRAM_API gram_status gram_context_collective_report(gram_context *context, gram_collective_report *report);
 
 /* For whoever brings the ranks together: GRAM_ERROR_DATA with a message that names `what` and the first rank whose bytes are not those of rank 0.
  * On every rank alike. */

@@ -152,7 +152,7 @@ enum { BYTES, OPERATIONS, PEAK, FIGURES };
 static double *gather_figures(cli_session *session, gram_collective_report *report)
 {
     report->size = sizeof *report;
-    gram_context_collective_report(session->context, report);
+    (void)gram_context_collective_report(session->context, report);
     const double mine[FIGURES] = {(double)cluster_bytes_sent(), report->operations, (double)gram_system_memory_peak()};
     double *all = cluster_rank() == 0 ? calloc((size_t)cluster_ranks() * FIGURES, sizeof *all) : NULL;
     if (cluster_rank() == 0 && !all) {

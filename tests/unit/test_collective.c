@@ -35,7 +35,7 @@ static gram_status play_operations(gram_context *context, member *self)
     if (least != 10 - (ranks - 1)) status = GRAM_ERROR_INTERNAL;
     /* what the library counts is what went over the table */
     gram_collective_report report = {.size = sizeof report};
-    gram_context_collective_report(context, &report);
+    STEP(gram_context_collective_report(context, &report));
     bytes = report.bytes_sent;
     if (bytes != self->moved || report.ranks != ranks || report.rank != rank) status = GRAM_ERROR_INTERNAL;
 done:

@@ -71,8 +71,12 @@ done:
     return status;
 }
 
-void gram_context_collective_report(const gram_context *context, gram_collective_report *report)
+gram_status gram_context_collective_report(gram_context *context, gram_collective_report *report)
 {
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_sized_check(context, "context_collective_report", "report", "gram_collective_report", report,
+                         sizeof *report));
     const gram_together *t = &context->together;
     const gram_collective_report made = {.rank = gram_rank(context),
                                          .ranks = t->ranks > 1 ? t->ranks : 1,
@@ -81,6 +85,8 @@ void gram_context_collective_report(const gram_context *context, gram_collective
                                          .operations = t->operations,
                                          .spread = t->spread};
     gram_sized_write(report, &made, sizeof made);
+done:
+    return status;
 }
 
 /* ---- who does what ---- */

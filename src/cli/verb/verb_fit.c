@@ -81,7 +81,7 @@ static const cli_usage usage = {
 static int64_t steps_before(const cli_session *session)
 {
     gram_checkpoint_report report = {.size = sizeof report};
-    gram_context_checkpoint_report(session->context, &report);
+    (void)gram_context_checkpoint_report(session->context, &report);
     return report.resumed;
 }
 
@@ -165,7 +165,7 @@ static void end_checkpoint(cli_session *session, const fit_options *own)
 {
     gram_checkpoint_report report = {.size = sizeof report};
     if (!own->checkpoint || !cli_ranks_first()) return;
-    gram_context_checkpoint_report(session->context, &report);
+    (void)gram_context_checkpoint_report(session->context, &report);
     if (report.solves == 0 && !session->common->quiet)
         (void)fprintf(stderr, "gram: --checkpoint: nothing of this fit could be kept, only conjugate gradients can\n");
     if (report.solves > 0) (void)unlink(own->checkpoint);

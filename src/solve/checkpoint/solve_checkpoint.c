@@ -42,11 +42,17 @@ done:
     return status;
 }
 
-void gram_context_checkpoint_report(const gram_context *context, gram_checkpoint_report *report)
+gram_status gram_context_checkpoint_report(gram_context *context, gram_checkpoint_report *report)
 {
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_sized_check(context, "context_checkpoint_report", "report", "gram_checkpoint_report", report,
+                         sizeof *report));
     const gram_kept_solve *kept = &context->checkpoint;
     const gram_checkpoint_report made = {.solves = kept->solves, .written = kept->written, .resumed = kept->resumed};
     gram_sized_write(report, &made, sizeof made);
+done:
+    return status;
 }
 
 int gram_checkpoint_wanted(const gram_context *context)
