@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "base/sized_struct.h"
 #include "data/given/given_table.h"
 #include "data/table.h"
@@ -119,6 +120,23 @@ static int is_read_twice(const gram_format_type *type, const gram_table_options 
     return type == &gram_libsvm_type || (type == &gram_csv_type && options->text == GRAM_TEXT_CATEGORIES);
 }
 
+/* Ranks must have read the same: sizes, names, numbers. Levels of text are numbers, places in a sorted list, and names. */
+static gram_status compare_ranks(gram_context *context, const char *name, const gram_table *table)
+{
+    const int64_t sizes[2] = {table->n, table->d};
+    uint64_t hash = gram_ranks_hash(0, sizes, sizeof sizes);
+    if (gram_ranks(context) == 1) return GRAM_OK;
+    for (int64_t j = 0; j < table->d; j++) {
+        const int64_t levels = table->levels[j] ? gram_levels_count(table->levels[j]) : 0;
+        hash = gram_ranks_hash(hash, table->names[j], strlen(table->names[j]));
+        for (int64_t k = 0; k < levels; k++)
+            hash = gram_ranks_hash(hash, gram_levels_text(table->levels[j], k), gram_levels_length(table->levels[j], k));
+    }
+    const int64_t numbers = table->n * gram_table_own_columns(table);
+    return gram_ranks_compare(context, name,
+                              gram_ranks_hash(hash, table->numbers, (size_t)numbers * sizeof *table->numbers));
+}
+
 gram_status gram_table_read(gram_context *context, const char *path, const gram_table_options *options,
                             gram_table **table)
 {
@@ -134,7 +152,12 @@ gram_status gram_table_read(gram_context *context, const char *path, const gram_
     TRY(choose(context, path, options, &known, &type));
     TRY(gram_source_open(context, path, is_read_twice(type, &known), &source));
     TRY(read_source(context, type, source, &known, table));
+    TRY(compare_ranks(context, gram_source_name(source), *table));
 done:
+    if (status < 0) {
+        gram_table_destroy(*table);
+        *table = NULL;
+    }
     gram_source_close(source);
     return status;
 }

@@ -206,6 +206,7 @@ typedef struct gram_streaming {
     int (*possible)(const gram_learning *learning); /* do the settings allow it? */
     gram_status (*begin)(gram_learning *learning);
     gram_status (*add)(gram_learning *learning, const gram_prepared *rows);
+    gram_status (*join)(gram_learning *learning); /* after the rows: what ranks added each becomes the sum of all; NULL: none may part them */
     gram_status (*finish)(gram_learning *learning);
     gram_status (*keep_sums)(gram_learning *learning);
     /* `name` is what messages call the model. Those of other features or preparations than the first are refused. Without `with_sums`
