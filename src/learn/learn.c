@@ -371,6 +371,7 @@ static gram_status work(gram_learning *learning)
     if (gram_estimate_is_wanted(learning)) TRY(gram_data_notes_keep(learning));
 done:
     gram_estimate_free(&estimate);
+    learning->trail = NULL;
     return status < 0 ? gram_learning_advise(learning, status) : status;
 }
 

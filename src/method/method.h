@@ -145,6 +145,7 @@ typedef struct gram_learning {
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
     int numbers_found;    /* with tuning none: kernel and strength were chosen by a fit to some of the rows */
+    struct gram_search_trail *trail; /* of the searches of the whole (tune/trail/search_trail.h); NULL: they leave none */
     gram_paired second;   /* of methods of two views */
     /* a fit that goes on */
     const gram_model *before;

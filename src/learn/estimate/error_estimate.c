@@ -196,6 +196,8 @@ gram_status gram_estimate_begin(gram_learning *learning, gram_estimate_state *st
     TRY(deal(learning, state));
     if (state->way == GRAM_ESTIMATE_NONE) return status;
     TRY(gram_left_out_begin(learning, &state->out));
+    gram_arena_init(&state->trail.arena, learning->arena.memory);
+    if (state->anew && !state->joins) learning->trail = &state->trail;
     if (state->joins) TRY(forgive(learning->context, state, fit_first(learning, state)));
 done:
     return status;
@@ -205,6 +207,7 @@ void gram_estimate_free(gram_estimate_state *state)
 {
     if (state->first.context) gram_part_forget(&state->first);
     gram_left_out_free(&state->out);
+    gram_arena_release(&state->trail.arena);
     state->first = (gram_learning){0};
 }
 
@@ -245,6 +248,7 @@ static gram_status leave_out(gram_learning *learning, gram_estimate_state *state
     if (state->way == GRAM_ESTIMATE_OWN) TRY(take_own(learning, state));
     if (state->way == GRAM_ESTIMATE_OWN || state->out.rows > 0) return status;
     if (!state->anew && !gram_part_found(learning, &found)) state->anew = 1;
+    state->trail.follows = 1;
     const gram_found_numbers *numbers = state->anew ? NULL : &found;
     if (state->way == GRAM_ESTIMATE_HOLDOUT)
         TRY(fit_held(learning, state, numbers, NULL));

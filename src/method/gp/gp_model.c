@@ -1,5 +1,6 @@
 /* Gaussian-process regression as a method of the learner: its options, its numbers, the fit. */
 #include "method/gp/gp_model.h"
+#include "method/gp/tune/gp_tune_along.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -323,9 +324,9 @@ static gram_status tune(gram_learning *learning, gram_kernel *start)
     options.ard = gram_learning_ard(learning);
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return (state->plan.solver == GRAM_SOLVER_MARKOV ? gram_markov_tune : gram_gp_tune)(
-        learning->context, start, learning->points, state->y, &state->options, &options, &learning->kernel,
-        &state->options.noise, &state->tuned);
+    return gram_gp_tune_along(learning->context, state->plan.solver == GRAM_SOLVER_MARKOV, start, learning->points,
+                              state->y, &state->options, &options, learning->trail, &learning->kernel,
+                              &state->options.noise, &state->tuned);
 }
 
 static gram_status choose(gram_learning *learning)

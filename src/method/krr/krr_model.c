@@ -6,6 +6,7 @@
 #include "method/further_rows.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_model.h"
+#include "tune/ridge_criterion.h"
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
 #include <gram/text.h>
@@ -170,8 +171,9 @@ static gram_status tune(gram_learning *learning)
     options.ordered = learning->ordered;
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return gram_krr_tune(learning->context, learning->written, learning->points, data->targets, data->y, data->targets,
-                         &options, &learning->kernel, &state->lambda, &state->tuned);
+    return gram_krr_tune_along(learning->context, learning->written, learning->points, data->targets, data->y,
+                               data->targets, &options, learning->trail, &learning->kernel, &state->lambda,
+                               &state->tuned);
 }
 
 /* Without tuning: the median heuristic, and a ridge that does little. */
