@@ -231,6 +231,7 @@ static gram_status read_kernel(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const char *text = learning->asked ? NULL : gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    if (text && strcmp(text, "auto") == 0) text = NULL; /* the method's own, or what it chooses */
     if (!learning->method->kernel && learning->data->objects)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use a method of kernels: krr, gp, svm or logistic.",
                                   "%s takes numbers only, and there are columns of other things",
@@ -371,7 +372,7 @@ static gram_status work(gram_learning *learning)
     if (gram_estimate_is_wanted(learning)) TRY(gram_data_notes_keep(learning));
 done:
     gram_estimate_free(&estimate);
-    learning->trail = NULL;
+    learning->trails = (gram_search_trails){0};
     return status < 0 ? gram_learning_advise(learning, status) : status;
 }
 

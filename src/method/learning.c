@@ -118,11 +118,36 @@ int gram_learning_was_tuned(const gram_learning *learning)
     return learning->tuning != GRAM_TUNING_NONE || learning->numbers_found;
 }
 
+static int has_kernel(const gram_learning *learning)
+{
+    const char *text = gram_given_text(learning, "kernel");
+    return learning->asked || (text && strcmp(text, "auto") != 0);
+}
+
 int gram_learning_ard(const gram_learning *learning)
 {
     const gram_tuned_settings *tuned = learning->settings;
     if (tuned->ard >= 0) return tuned->ard;
-    return learning->asked || gram_given_text(learning, "kernel") ? 0 : -1;
+    return has_kernel(learning) ? 0 : -1;
+}
+
+/* Folds of groups or of time are not what families are compared by, and fewer rows tell nothing of them. */
+int gram_learning_chooses_kernel(const gram_learning *learning)
+{
+    enum { LEAST_ROWS = 20 };
+    return !has_kernel(learning) && learning->tuning != GRAM_TUNING_NONE && !learning->before && !learning->initial &&
+           !learning->functionals && !learning->streamed && !learning->data->objects && !learning->groups &&
+           !learning->ordered && !learning->trails.from && learning->n >= LEAST_ROWS;
+}
+
+gram_status gram_learning_set_written(gram_learning *learning, const char *text)
+{
+    gram_kernel *kernel = NULL;
+    const gram_status status = gram_kernel_parse(learning->context, text, &kernel);
+    if (status < 0) return status;
+    gram_kernel_release(learning->written);
+    learning->written = kernel;
+    return status;
 }
 
 int64_t gram_learning_folds(const gram_learning *learning)

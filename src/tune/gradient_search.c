@@ -111,7 +111,8 @@ done:
     return status;
 }
 
-/* From where an earlier search on more rows ended, and from where the present one with one length-scale for all did: c is there. */
+/* From where an earlier search ended, and if that saw more rows also from where the present one with one length-scale for all did: c is
+ * there. */
 static gram_status follow_several(gram_tuning *t, gram_candidate *c)
 {
     gram_status status = GRAM_OK;
@@ -121,7 +122,7 @@ static gram_status follow_several(gram_tuning *t, gram_candidate *c)
     const int leads = gram_tuning_begin_there(t, GRAM_TRAIL_SEVERAL, c);
     TRY(gram_candidate_descend(t, c, 0, limit_of(t, 0)));
     gram_candidate_copy(c, here, c->trial);
-    if (leads) TRY(gram_tuning_search_also(t, c, 0, limit_of(t, 0)));
+    if (leads && t->trails.from->coarse) TRY(gram_tuning_search_also(t, c, 0, limit_of(t, 0)));
 done:
     gram_give(t->context, here);
     return status;
@@ -132,8 +133,8 @@ static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *
 {
     gram_status status = GRAM_OK;
     const double needed = worth(t, several->space.count - one->space.count);
-    TRY(gram_trail_leads(t->trail, t->trail_search) ? follow_several(t, several)
-                                                    : gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
+    TRY(gram_tuning_follows(t) ? follow_several(t, several)
+                               : gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
     TRY(search_hint(t, several));
     if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
     TRY(climb(t, several, 1, t->last));

@@ -45,10 +45,10 @@ gram_status gram_criterion_check_groups(gram_context *context, const char *funct
 gram_status gram_krr_tune_options_read(gram_context *context, const char *function,
                                        const gram_krr_tune_options *options, gram_krr_tune_options *read);
 
-/* gram_krr_tune that leaves its ends on the trail, or begins at those of another (NULL: neither). */
+/* gram_krr_tune on trails. */
 gram_status gram_krr_tune_along(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                 const double *y, int64_t ldy, const gram_krr_tune_options *options,
-                                gram_search_trail *trail, gram_kernel **tuned, double *lambda,
+                                gram_search_trails trails, gram_kernel **tuned, double *lambda,
                                 gram_krr_tune_report *report);
 
 #endif

@@ -32,7 +32,7 @@ static const double USUAL_NOISE = 1e-2, LEAST_NOISE = 1e-10, MOST_NOISE = 100, F
 typedef struct ridge_tuning {
     gram_krr_tune_options options;
     gram_criterion_rule rule;
-    gram_search_trail *trail; /* NULL: none */
+    gram_search_trails trails;
 } ridge_tuning;
 
 static const ridge_tuning *ridge_of(const gram_tuning *t)
@@ -219,7 +219,7 @@ enum { GUIDE_ROWS = 600 };
 static gram_status run_search(gram_context *context, gram_kernel *kernel, const gram_given *given, ridge_tuning *ridge,
                               const gram_tuned *guide, gram_tuning *t, gram_tuned *out)
 {
-    *t = (gram_tuning){.context = context, .given = *given, .trail = ridge->trail};
+    *t = (gram_tuning){.context = context, .given = *given, .trails = ridge->trails};
     t->trail_search = guide ? GRAM_TRAIL_MAIN : GRAM_TRAIL_GUIDE;
     set_tuning(t, ridge);
     if (guide && guide->ard_kept) {
@@ -240,7 +240,7 @@ static gram_status find_guide(gram_context *context, gram_kernel *kernel, const 
                               const ridge_tuning *main, gram_tuned *guide)
 {
     const gram_krr_tune_options *o = &main->options;
-    ridge_tuning ridge = {.options = *o, .trail = main->trail};
+    ridge_tuning ridge = {.options = *o, .trails = main->trails};
     gram_tuning t;
     ridge.options.criterion = GRAM_CRITERION_ML;
     ridge.options.rows = o->rows < GUIDE_ROWS ? o->rows : GUIDE_ROWS;
@@ -273,13 +273,13 @@ done:
 
 gram_status gram_krr_tune_along(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                 const double *y, int64_t ldy, const gram_krr_tune_options *options,
-                                gram_search_trail *trail, gram_kernel **tuned, double *lambda,
+                                gram_search_trails trails, gram_kernel **tuned, double *lambda,
                                 gram_krr_tune_report *report)
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
-    ridge_tuning ridge = {.trail = trail};
+    ridge_tuning ridge = {.trails = trails};
     gram_tuning t;
     gram_tuned out = {.kernel = NULL}, guide = {.kernel = NULL};
     gram_given given = {x, outputs, y, ldy, NULL};
@@ -315,5 +315,5 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
                           const double *y, int64_t ldy, const gram_krr_tune_options *options, gram_kernel **tuned,
                           double *lambda, gram_krr_tune_report *report)
 {
-    return gram_krr_tune_along(context, kernel, x, outputs, y, ldy, options, NULL, tuned, lambda, report);
+    return gram_krr_tune_along(context, kernel, x, outputs, y, ldy, options, (gram_search_trails){0}, tuned, lambda, report);
 }

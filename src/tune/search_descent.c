@@ -14,7 +14,6 @@
 static const double FIRST_STEP = 0.5, LONGEST_STEP = 2;
 static const double DIFFERENCE = 1e-4; /* of a variable, for the Hessian */
 static const double FLAT = 0.1;        /* curvature, of the objective of all rows, that is as good as none */
-static const double FOLLOWING = 5; /* a search that follows another is for an error with a standard error: so much coarser */
 
 /* ---- candidates ---- */
 
@@ -155,8 +154,7 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
     descent down = {t, c, which, INFINITY, INFINITY};
     gram_minimise_report report;
     const int64_t left = t->evaluations_limit - t->evaluations;
-    const int follows = gram_trail_leads(t->trail, t->trail_search);
-    const double tolerance = t->method->tolerance(t, which) * (follows ? FOLLOWING : 1);
+    const double tolerance = t->method->tolerance(t, which) * gram_tuning_coarseness(t);
     const double promise = t->method->promise ? t->method->promise(t, which) : 0;
     if (which == t->last && limit > left) limit = left;
     if (c->space.count == 0 || limit < 1) return gram_candidate_look(t, c, which);
@@ -165,7 +163,7 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
                                            .upper = c->space.upper,
                                            .evaluations = limit,
                                            .tolerance = tolerance,
-                                           .promise = follows && c->inverse_known ? tolerance : promise,
+                                           .promise = gram_tuning_follows(t) && c->inverse_known ? tolerance : promise,
                                            .first_step = FIRST_STEP,
                                            .longest_step = LONGEST_STEP,
                                            .evaluate = evaluate,

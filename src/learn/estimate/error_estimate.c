@@ -196,8 +196,8 @@ gram_status gram_estimate_begin(gram_learning *learning, gram_estimate_state *st
     TRY(deal(learning, state));
     if (state->way == GRAM_ESTIMATE_NONE) return status;
     TRY(gram_left_out_begin(learning, &state->out));
-    gram_arena_init(&state->trail.arena, learning->arena.memory);
-    if (state->anew && !state->joins) learning->trail = &state->trail;
+    state->trail = (gram_search_trail){.arena = &learning->arena, .coarse = 1};
+    if (state->anew && !state->joins) learning->trails.to = &state->trail;
     if (state->joins) TRY(forgive(learning->context, state, fit_first(learning, state)));
 done:
     return status;
@@ -207,7 +207,6 @@ void gram_estimate_free(gram_estimate_state *state)
 {
     if (state->first.context) gram_part_forget(&state->first);
     gram_left_out_free(&state->out);
-    gram_arena_release(&state->trail.arena);
     state->first = (gram_learning){0};
 }
 
@@ -248,7 +247,7 @@ static gram_status leave_out(gram_learning *learning, gram_estimate_state *state
     if (state->way == GRAM_ESTIMATE_OWN) TRY(take_own(learning, state));
     if (state->way == GRAM_ESTIMATE_OWN || state->out.rows > 0) return status;
     if (!state->anew && !gram_part_found(learning, &found)) state->anew = 1;
-    state->trail.follows = 1;
+    learning->trails = (gram_search_trails){.from = &state->trail};
     const gram_found_numbers *numbers = state->anew ? NULL : &found;
     if (state->way == GRAM_ESTIMATE_HOLDOUT)
         TRY(fit_held(learning, state, numbers, NULL));
@@ -262,7 +261,8 @@ done:
 /* What tuning says of itself comes from the fit that was tuned. */
 static void keep_tuning(gram_keeper *keeper, const gram_model *tuned)
 {
-    static const char *const NAMES[] = {"tune", "tuned_", "cv_", "evaluations", "criterion", "at_bound", "noise_prior"};
+    static const char *const NAMES[] = {"tune", "tuned_", "cv_", "evaluations", "criterion", "at_bound", "noise_prior",
+                                        "kernel_choice"};
     for (int64_t i = 0; i < gram_model_fact_count(tuned); i++) {
         const gram_fact fact = gram_model_fact(tuned, i);
         for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {

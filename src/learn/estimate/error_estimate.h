@@ -3,7 +3,6 @@
 #define GRAM_LEARN_ESTIMATE_ERROR_ESTIMATE_H
 
 #include "learn/estimate/left_out.h"
-#include "tune/trail/search_trail.h"
 
 /* How rows are left out. */
 typedef enum gram_estimate_way {

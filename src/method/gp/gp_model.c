@@ -314,6 +314,7 @@ done:
 static gram_status tune(gram_learning *learning, gram_kernel *start)
 {
     enum { MATRICES = 2 };
+    gram_status status = GRAM_OK;
     const gp_settings *own = learning->settings;
     gp_state *state = learning->own;
     gram_gp_tune_options options;
@@ -324,9 +325,17 @@ static gram_status tune(gram_learning *learning, gram_kernel *start)
     options.ard = gram_learning_ard(learning);
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return gram_gp_tune_along(learning->context, state->plan.solver == GRAM_SOLVER_MARKOV, start, learning->points,
-                              state->y, &state->options, &options, learning->trail, &learning->kernel,
-                              &state->options.noise, &state->tuned);
+    gram_search_trail own_ends = {.arena = &learning->arena};
+    gram_search_trails trails = learning->trails;
+    const int chooses = gram_learning_chooses_kernel(learning) && !own->row_noise && !state->options.weights;
+    if (chooses && !trails.to) trails.to = &own_ends;
+    TRY(gram_gp_tune_along(learning->context, state->plan.solver == GRAM_SOLVER_MARKOV, start, learning->points,
+                           state->y, &state->options, &options, trails, &learning->kernel, &state->options.noise,
+                           &state->tuned));
+    if (chooses && state->plan.solver != GRAM_SOLVER_MARKOV)
+        TRY(gram_gp_meet_rivals(learning, &options, trails.to));
+done:
+    return status;
 }
 
 static gram_status choose(gram_learning *learning)

@@ -152,6 +152,7 @@ static gram_criterion criterion_of(gram_tuning tuning)
 static gram_status tune(gram_learning *learning)
 {
     enum { MATRICES = 4 };
+    gram_status status = GRAM_OK;
     const krr_settings *own = learning->settings;
     const gram_prepared *data = learning->data;
     krr_state *state = learning->own;
@@ -171,9 +172,15 @@ static gram_status tune(gram_learning *learning)
     options.ordered = learning->ordered;
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return gram_krr_tune_along(learning->context, learning->written, learning->points, data->targets, data->y,
-                               data->targets, &options, learning->trail, &learning->kernel, &state->lambda,
-                               &state->tuned);
+    gram_search_trail own_ends = {.arena = &learning->arena};
+    gram_search_trails trails = learning->trails;
+    const int chooses = own->grid == 0 && gram_learning_chooses_kernel(learning);
+    if (chooses && !trails.to) trails.to = &own_ends;
+    TRY(gram_krr_tune_along(learning->context, learning->written, learning->points, data->targets, data->y,
+                            data->targets, &options, trails, &learning->kernel, &state->lambda, &state->tuned));
+    if (chooses) TRY(gram_krr_meet_rivals(learning, &options, trails.to));
+done:
+    return status;
 }
 
 /* Without tuning: the median heuristic, and a ridge that does little. */

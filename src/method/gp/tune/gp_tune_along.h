@@ -6,10 +6,10 @@
 
 #include "tune/trail/search_trail.h"
 
-/* gram_gp_tune, or gram_markov_tune for `markov`, that leaves its ends on the trail, or begins at those of another (NULL: neither). */
+/* gram_gp_tune, or gram_markov_tune for `markov`,, on trails. */
 gram_status gram_gp_tune_along(gram_context *context, int markov, gram_kernel *kernel, const gram_points *x,
                                const double *y, const gram_gp_options *options, const gram_gp_tune_options *tune,
-                               gram_search_trail *trail, gram_kernel **tuned, double *noise,
+                               gram_search_trails trails, gram_kernel **tuned, double *noise,
                                gram_gp_tune_report *report);
 
 #endif
