@@ -15,6 +15,7 @@
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
+#include "learn/transform/feature_transform.h"
 #include "model/model.h"
 
 void gram_learner_forget(gram_learner *learner)
@@ -366,10 +367,12 @@ static gram_status work(gram_learning *learning)
     gram_estimate_state estimate = {0};
     TRY(gram_learning_ready(learning));
     TRY(gram_data_check_classes(learning));
+    TRY(gram_transform_choose(learning));
     TRY(gram_estimate_begin(learning, &estimate));
     TRY(gram_learning_wants_cells(learning) ? gram_learning_fit_cells(learning) : gram_part_fit(learning));
     TRY(gram_estimate_end(learning, &estimate));
     if (gram_estimate_is_wanted(learning)) TRY(gram_data_notes_keep(learning));
+    TRY(gram_transform_keep(learning));
 done:
     gram_estimate_free(&estimate);
     learning->trails = (gram_search_trails){0};

@@ -146,6 +146,7 @@ typedef struct gram_learning {
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
     int numbers_found;    /* with tuning none: kernel and strength were chosen by a fit to some of the rows */
+    char transform_words[160]; /* of logarithms of features; "": they were not thought of */
     char kernel_reason[200];   /* why it is the kernel if none was asked for; "": nothing was compared */
     gram_search_trails trails; /* that searches for its numbers follow and leave */
     gram_paired second;   /* of methods of two views */

@@ -19,6 +19,8 @@ static const cli_option OPTIONS[] = {
             "rows are in order of time: folds of --tune cv go forward in it"),
     CLI_ROW("estimate", CLI_SETTING, PLACE(settings), "HOW",
             "the error on new rows: auto (default), loo, folds:K, holdout or no"),
+    CLI_ROW("transform", CLI_SETTING, PLACE(settings), "HOW",
+            "logarithms of features with heavy tails: auto (default: if rows left out say so), log or none"),
     CLI_ROW("missing", CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean"),
     CLI_ROW("na", CLI_SETTING, PLACE(settings), "LIST", "texts that mean a missing value, e.g. unknown,-999"),
     CLI_ROW("categories", CLI_SETTING, PLACE(settings), "LIST",

@@ -132,7 +132,7 @@ static gram_status predict(gram_left_out *out, const gram_model *model, int64_t 
     }
     TRY(gram_predictor_evaluate_rows(context, predictor, count, x, weights, 1, values, columns->ld));
     put_rows(out, columns, count, rows, values);
-    TRY(gram_importance_add(out, predictor, count, rows, x));
+    if (!out->no_importance) TRY(gram_importance_add(out, predictor, count, rows, x));
 done:
     gram_predictor_destroy(predictor);
     gram_give(context, x);

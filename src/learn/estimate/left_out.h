@@ -13,6 +13,7 @@ typedef struct gram_left_out {
     gram_columns columns;
     gram_classes classes;
     int64_t n, ld, rows; /* rows: that were left out */
+    int no_importance;
     double *values;
     double *rises;     /* n x features: of the loss when one is permuted (feature_importance.h); NULL: not found */
     gram_model **kept; /* those of the folds, in their order, that are kept; NULL: none */
