@@ -146,6 +146,9 @@ typedef struct gram_learning {
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
     int numbers_found;    /* with tuning none: kernel and strength were chosen by a fit to some of the rows */
+    /* How many more times it is tuned and fitted for the error on new rows, to which share of the rows, and at what part of the cost
+     * of a first search. */
+    double more_fits, more_share, more_cost;
     char transform_words[160]; /* of logarithms of features; "": they were not thought of */
     char kernel_reason[200];   /* why it is the kernel if none was asked for; "": nothing was compared */
     gram_search_trails trails; /* that searches for its numbers follow and leave */
@@ -268,6 +271,8 @@ struct gram_method {
     gram_status (*check)(gram_learning *learning);
     /* Decides how it will be done, says so (gram_learning_plan), and refuses what does not fit, before the work. */
     gram_status (*plan)(gram_learning *learning);
+    /* What tuning on n rows takes, in bytes and seconds; NULL: not known. */
+    void (*tuning_cost)(const gram_learning *learning, double n, double *bytes, double *seconds);
     /* Chooses what is free and fits; sets learning->kernel. */
     gram_status (*fit)(gram_learning *learning);
     /* Makes learning->model with everything that predictions and reports need. */

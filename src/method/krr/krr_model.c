@@ -6,10 +6,13 @@
 #include "method/further_rows.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_model.h"
+#include "tune/forecast/search_forecast.h"
 #include "tune/ridge_criterion.h"
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
 #include <gram/text.h>
+
+enum { MOST_TUNED = 3000 }; /* rows, as in gram_krr_tune_options */
 
 static const gram_choice TUNINGS[] = {
     {"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
@@ -135,6 +138,15 @@ static gram_status plan(gram_learning *learning)
     gram_learning_plan(learning, words, made.bytes, made.seconds, made.reason);
 done:
     return status;
+}
+
+/* Two criteria, and families of kernels on few rows. */
+static void tuning_cost(const gram_learning *learning, double n, double *bytes, double *seconds)
+{
+    const gram_search_cost cost = {.small = 400, .medium = 40, .last = 12, .cubes = 2};
+    const double d = (double)learning->data->d, rows = fmin(n, MOST_TUNED);
+    *seconds = gram_search_seconds(learning->context, &cost, n, MOST_TUNED, d);
+    *bytes = 8 * 4 * rows * rows;
 }
 
 /* ---- the fit ---- */
@@ -422,6 +434,7 @@ const gram_method gram_method_krr = {
     .settings_size = sizeof(krr_settings),
     .check = check,
     .plan = plan,
+    .tuning_cost = tuning_cost,
     .fit = fit,
     .keep = keep,
     .streaming = &gram_krr_streaming,
