@@ -15,6 +15,7 @@
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
+#include "learn/transform/feature_transform.h"
 #include "model/model.h"
 #include "points/points.h"
 #include "solve/eigen/given_psd.h"
@@ -255,6 +256,7 @@ static gram_status read_kernel(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const char *text = learning->asked ? NULL : gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    if (text && strcmp(text, "auto") == 0) text = NULL; /* the method's own, or what it chooses */
     if (!learning->method->kernel && learning->data->objects)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use a method of kernels: krr, gp, svm or logistic.",
                                   "%s takes numbers only, and there are columns of other things",
@@ -390,12 +392,15 @@ static gram_status work(gram_learning *learning)
     gram_estimate_state estimate = {0};
     TRY(gram_learning_ready(learning));
     TRY(gram_data_check_classes(learning));
+    TRY(gram_transform_choose(learning));
     TRY(gram_estimate_begin(learning, &estimate));
     TRY(gram_learning_wants_cells(learning) ? gram_learning_fit_cells(learning) : gram_part_fit(learning));
     TRY(gram_estimate_end(learning, &estimate));
     if (gram_estimate_is_wanted(learning)) TRY(gram_data_notes_keep(learning));
+    TRY(gram_transform_keep(learning));
 done:
     gram_estimate_free(&estimate);
+    learning->trails = (gram_search_trails){0};
     return status < 0 ? gram_learning_advise(learning, status) : status;
 }
 
