@@ -35,6 +35,7 @@ void gram_learner_forget(gram_learner *learner)
     gram_model_destroy(learning->initial);
     gram_arena_release(&learning->arena);
     *learning = (gram_learning){0};
+    learner->left_out = NULL;
     learner->has_learnt = 0;
 }
 
@@ -386,9 +387,26 @@ done:
     return status;
 }
 
-static gram_status work(gram_learning *learning)
+/* For pictures: a copy of what fits without the rows said of them. */
+static gram_status keep_left_out(gram_learner *learner, const gram_left_out *out)
 {
     gram_status status = GRAM_OK;
+    gram_learning *learning = &learner->learning;
+    if (!out->values || out->rows == 0 || learning->task != GRAM_TASK_CLASSIFICATION || out->n != learning->data->n ||
+        out->classes.count != learning->classes.count)
+        return status;
+    TRY(gram_arena_take(learning->context, &learning->arena, "learning", out->n * out->ld, sizeof *learner->left_out,
+                        (void **)&learner->left_out));
+    memcpy(learner->left_out, out->values, (size_t)(out->n * out->ld) * sizeof *out->values);
+    learner->left_out_ld = out->ld;
+done:
+    return status;
+}
+
+static gram_status work(gram_learner *learner)
+{
+    gram_status status = GRAM_OK;
+    gram_learning *learning = &learner->learning;
     gram_estimate_state estimate = {0};
     TRY(gram_learning_ready(learning));
     TRY(gram_data_check_classes(learning));
@@ -396,6 +414,7 @@ static gram_status work(gram_learning *learning)
     TRY(gram_estimate_begin(learning, &estimate));
     TRY(gram_learning_wants_cells(learning) ? gram_learning_fit_cells(learning) : gram_part_fit(learning));
     TRY(gram_estimate_end(learning, &estimate));
+    TRY(keep_left_out(learner, &estimate.out));
     if (gram_estimate_is_wanted(learning)) TRY(gram_data_notes_keep(learning));
     TRY(gram_transform_keep(learning));
 done:
@@ -444,7 +463,7 @@ gram_status gram_learn_table(gram_context *context, gram_learner *learner, const
 {
     gram_status status = gram_learning_begin(context, learner, name ? name : "the table");
     if (status >= 0) status = prepare(&learner->learning, table, NULL);
-    if (status >= 0) status = work(&learner->learning);
+    if (status >= 0) status = work(learner);
     return gram_learner_finish(learner, status, model);
 }
 
@@ -456,7 +475,7 @@ gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, 
     learner->learning.second.source = second_name;
     if (status >= 0) status = check_pair(&learner->learning);
     if (status >= 0) status = prepare(&learner->learning, first, second);
-    if (status >= 0) status = work(&learner->learning);
+    if (status >= 0) status = work(learner);
     return gram_learner_finish(learner, status, model);
 }
 
@@ -466,7 +485,7 @@ static gram_status learn_own_tables(gram_learner *learner, gram_table *first, gr
     gram_status status = prepare(&learner->learning, first, second);
     gram_table_destroy(first);
     gram_table_destroy(second);
-    if (status >= 0) status = work(&learner->learning);
+    if (status >= 0) status = work(learner);
     return gram_learner_finish(learner, status, model);
 }
 
@@ -503,7 +522,7 @@ gram_status gram_learn_file(gram_context *context, gram_learner *learner, const 
     if (status >= 0) status = gram_learning_read_table(learning, path, format, 1, &table);
     if (status >= 0) status = prepare(learning, table, NULL);
     gram_table_destroy(table);
-    if (status >= 0) status = work(learning);
+    if (status >= 0) status = work(learner);
     if (status == GRAM_ERROR_BUDGET && !(gram_context_time_left(context) < 0) &&
         gram_learning_may_stream(learning, path)) { /* in passes it fits */
         status = gram_learning_begin(context, learner, gram_data_name(path));
