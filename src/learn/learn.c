@@ -16,6 +16,7 @@
 #include "learn/learner.h"
 #include "learn/method_table.h"
 #include "model/model.h"
+#include "points/objects.h"
 
 void gram_learner_forget(gram_learner *learner)
 {
@@ -216,12 +217,17 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
-/* Of bags: a kernel of the distances of their mean embeddings. */
+/* Of bags: a kernel of the distances of their mean embeddings; where all pairs of their rows would be many, by random features. */
 static const char *default_kernel(const gram_learning *learning)
 {
+    enum { MANY_ROWS = 4000 };
+    static const char *const kernels[2][2] = {
+        {"after(mean(rbf), rbf)", "after(mean(rbf, fourier=200), rbf)"},
+        {"const*after(mean(rbf), rbf)", "const*after(mean(rbf, fourier=200), rbf)"}};
     const char *own = learning->method->kernel;
     if (!learning->data || !learning->data->first) return own;
-    return strncmp(own, "const", 5) == 0 ? "const*after(mean(rbf), rbf)" : "after(mean(rbf), rbf)";
+    const gram_objects *bags = learning->data->objects[0];
+    return kernels[strncmp(own, "const", 5) == 0][bags->start[bags->count] > MANY_ROWS];
 }
 
 gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel)

@@ -334,7 +334,7 @@ static void add_kernels(gram_string *text)
         gram_string_add(text, "%s\n", gram_kernel_formula(i));
     }
     gram_string_add(text, "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], "
-                          "A), scale(2, A), centre(A).\n");
+                          "A), scale(2, A), centre(A),\nof bags mean(A), and after(A, B): B of the distance that A makes.\n");
 }
 
 /* ---- the verb ---- */

@@ -25,11 +25,12 @@ static gram_status sum_panel(void *argument, const gram_worker *worker)
     const gram_engine *engine = job->g.engine;
     double *weights = (double *)(void *)((char *)worker->scratch + job->g.engine_scratch), sum = 0;
     gram_engine_begin(engine, worker->scratch, worker);
-    for (int64_t c = 0; c < gram_engine_column_panels(engine); c++)
+    const int64_t last = engine->symmetric ? worker->task + 1 : gram_engine_column_panels(engine);
+    for (int64_t c = 0; c < last; c++)
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
             if (worker->task * GRAM_PANEL + row >= engine->n) break;
             const double *k = gram_engine_strip_f64(engine, worker->scratch, worker->task, row, c);
-            gram_gradient_weights(&job->g, worker->scratch, 0, weights);
+            gram_gradient_weights(&job->g, worker->scratch, engine->symmetric && c < worker->task, weights);
             for (int e = 0; e < GRAM_STRIP_SIZE; e++) sum += weights[e] * k[e];
         }
     job->sums[worker->task] = sum;
