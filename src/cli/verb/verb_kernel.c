@@ -72,7 +72,8 @@ typedef struct kernel_report {
     gram_kernel *kernel;          /* as given, */
     gram_kernel *resolved_kernel; /* and without free numbers; NULL without data */
     gram_table *table;
-    gram_preparation *preparation; /* of columns that hold no numbers, and the rows as it makes them; NULL: all hold numbers */
+    gram_preparation
+        *preparation; /* of columns that hold no numbers, and the rows as it makes them; NULL: all hold numbers */
     gram_prepared *rows;
     gram_points *points;
     gram_description *description; /* of the kernel */
@@ -333,8 +334,9 @@ static void add_kernels(gram_string *text)
         gram_string_pad(text, 24);
         gram_string_add(text, "%s\n", gram_kernel_formula(i));
     }
-    gram_string_add(text, "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], "
-                          "A), scale(2, A), centre(A),\nof bags mean(A), and after(A, B): B of the distance that A makes.\n");
+    gram_string_add(text,
+                    "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], "
+                    "A), scale(2, A), centre(A),\nof bags mean(A), and after(A, B): B of the distance that A makes.\n");
 }
 
 /* ---- the verb ---- */

@@ -136,9 +136,7 @@ gram_status gram_gradient_functionals(gram_context *context, const gram_engine_r
     for (int64_t p = 0; p < count; p++) {
         const double value = values[p];
         const int bags = gram_kernel_has_node(request->kernel, GRAM_NODE_MEAN);
-        TRY((value == 0 ? one_sided
-             : bags     ? two_sided
-                        : central)(context, request, weights, values, p, &out[p]));
+        TRY((value == 0 ? one_sided : bags ? two_sided : central)(context, request, weights, values, p, &out[p]));
         values[p] = value;
     }
 done:
