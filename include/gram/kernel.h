@@ -143,6 +143,11 @@ GRAM_API gram_status gram_kernel_least_dimension(gram_context *context, const gr
 /* Kernel number index = 0, 1, ... of the table: its name, and what it is of x and y in a line of plain text; NULL past the
  * end. Static. */
 GRAM_API const char *gram_kernel_name(int index);
+
+/* What a kernel is about where that is no vectors of numbers: "texts", "rows of a given matrix", "columns of several kinds"; NULL: numbers (or sparse rows). Static. */
+GRAM_API const char *gram_kernel_domain(const gram_kernel *kernel);
+/* Has it a part `given`? */
+GRAM_API int gram_kernel_takes_given(const gram_kernel *kernel);
 GRAM_API const char *gram_kernel_formula(int index);
 
 /* The same with its parameters and their defaults, as in "matern(nu=2.5, ell)": a parameter without one is free. Written

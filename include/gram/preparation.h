@@ -145,6 +145,11 @@ GRAM_API void gram_prepared_destroy(gram_prepared *prepared);
 GRAM_API gram_status gram_points_of_prepared(gram_context *context, const gram_prepared *prepared,
                                              gram_points **points);
 
+/* Columns of a table as they are, whatever they hold, as points: a copy. columns NULL: the first `count`. A missing value is GRAM_ERROR_DATA. The caller releases them; sparse
+ * rows and a given matrix are shared with the table, which may go. O(n count), and a copy of texts. */
+GRAM_API gram_status gram_points_of_table(gram_context *context, const gram_table *table, int64_t count,
+                                          const int64_t *columns, gram_points **points);
+
 /* Moves `columns` numbers of each of the n rows, without gaps, to the places that the rows have in their table; NaN for rows that were
  * dropped. values has room for table_rows of them. O(table_rows columns). */
 GRAM_API void gram_prepared_spread(const gram_prepared *prepared, int64_t columns, double *values);

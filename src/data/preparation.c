@@ -33,12 +33,15 @@ done:
 static gram_status check_thing(gram_context *context, const char *role, int64_t index, const gram_column *column)
 {
     gram_status status = GRAM_OK;
-    FAIL_IF((unsigned)column->kind > GRAM_COLUMN_TEXTS || column->text || column->date ||
+    FAIL_IF((unsigned)column->kind > GRAM_COLUMN_GIVEN || column->text || column->date ||
                 strcmp(role, "feature") != 0 || column->mean != 0 || column->deviation != 1,
             context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 " cannot be of kind %d", role, index + 1,
             (int)column->kind);
     FAIL_IF(column->kind == GRAM_COLUMN_SPARSE && (column->width < 1 || column->width > INT32_MAX), context,
             GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": sparse rows of %" PRId64 " columns", role, index + 1,
+            column->width);
+    FAIL_IF(column->kind == GRAM_COLUMN_GIVEN && (column->width < 1 || column->width > INT32_MAX), context,
+            GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": a given matrix of %" PRId64 " rows", role, index + 1,
             column->width);
     for (int64_t l = 0; column->kind == GRAM_COLUMN_SPARSE && column->deviations && l < column->width; l++)
         FAIL_IF(!(column->deviations[l] > 0) || !isfinite(column->deviations[l]), context, GRAM_ERROR_ARGUMENT,

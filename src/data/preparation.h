@@ -80,9 +80,15 @@ gram_status gram_prepared_pair(gram_context *context, gram_prepared *a, gram_pre
 
 /* ---- columns that hold no numbers (thing_columns.c) ---- */
 
-/* How a column of sparse rows is scaled: the deviations of its columns over the rows chosen, 1 for constant ones, in the arena. */
-gram_status gram_sparse_deviations(gram_context *context, gram_arena *arena, const gram_table *table, int64_t column,
-                                   const gram_row_choice *choice, const double **deviations);
+/* How a column of sparse rows, of one table or of two that are prepared together, is scaled: the deviations of its `width` columns over the rows chosen, 1 for constant ones, in
+ * the arena. */
+typedef struct gram_sparse_part {
+    const gram_table *table;
+    int64_t column;
+    const gram_row_choice *choice;
+} gram_sparse_part;
+gram_status gram_sparse_deviations(gram_context *context, gram_arena *arena, int64_t width, int count,
+                                   const gram_sparse_part *parts, const double **deviations);
 
 /* The store of a column of the table as the preparation's column has it: scaled rows, or texts. The caller releases it. */
 gram_status gram_thing_store(gram_context *context, const gram_table *table, int64_t place, const gram_column *column,

@@ -74,8 +74,8 @@ static gram_status find_roles(gram_context *context, const gram_table *table, co
     if (!options->target) TRY(default_target(context, table, role_of, roles));
     count = 0;
     if (options->features) TRY(gram_table_find_columns(context, table, options->features, scratch, &count));
-    for (int64_t i = 0; !options->features && i < table->d; i++)
-        if (role_of[i] == NO_ROLE) scratch[count++] = i;
+    for (int64_t i = 0; !options->features && i < table->d; i++) /* a given matrix is all that there is, unless others are asked for */
+        if (role_of[i] == NO_ROLE && (!table->given || table->marks[i] & GRAM_COLUMN_HAS_GIVEN)) scratch[count++] = i;
     for (int64_t i = 0; i < count; i++) {
         if (role_of[scratch[i]] == IGNORED) continue;
         TRY(give_role(context, table, role_of, scratch[i], FEATURE));
@@ -98,7 +98,9 @@ static gram_status check_text(gram_context *context, const gram_table *table, co
         const gram_column_kind kind = gram_table_column_kind(table, column, NULL);
         FAIL_IF(kind != GRAM_COLUMN_PLAIN && i >= features, context, GRAM_ERROR_DATA,
                 "%s: column '%s': %s cannot be a target", table->file, table->names[column],
-                kind == GRAM_COLUMN_SPARSE ? "sparse rows" : "texts");
+                kind == GRAM_COLUMN_SPARSE  ? "sparse rows"
+                : kind == GRAM_COLUMN_TEXTS ? "texts"
+                                            : "a given matrix");
         if (kind != GRAM_COLUMN_PLAIN) continue;
         TRY(gram_table_check_odd(context, table, column));
         FAIL_IF(count < 0, context, GRAM_ERROR_DATA,
@@ -284,7 +286,8 @@ static gram_status describe_columns(learner *l, int64_t count, const int64_t *co
                                   .date = gram_table_column_is_date(l->table, columns[i])};
         (*out)[i].kind = gram_table_column_kind(l->table, columns[i], &(*out)[i].width);
         if ((*out)[i].kind == GRAM_COLUMN_SPARSE && l->options->scale)
-            TRY(gram_sparse_deviations(l->context, &l->arena, l->table, columns[i], &l->choice, &(*out)[i].deviations));
+            TRY(gram_sparse_deviations(l->context, &l->arena, (*out)[i].width, 1,
+                                       &(gram_sparse_part){l->table, columns[i], &l->choice}, &(*out)[i].deviations));
         if (l->table->levels[columns[i]] && (*out)[i].kind == GRAM_COLUMN_PLAIN)
             TRY(describe_text(l, columns[i], &(*out)[i]));
     }

@@ -30,6 +30,7 @@ struct gram_table {
     int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */
     int64_t line_capacity; /* that `lines` holds */
     gram_objects *sparse;  /* the rows of the sparse column, if there is one */
+    gram_objects *given;   /* the rows of a given matrix, if there is a column of them */
     int64_t restarts;      /* of a reader that found text where numbers had been */
 };
 
@@ -40,7 +41,8 @@ enum {
     GRAM_COLUMN_GROUPED = 4,    /* text that would be numbers but for separators between their digits */
     GRAM_COLUMN_HAS_SPARSE = 8, /* gram_column_kind */
     GRAM_COLUMN_HAS_TEXTS = 16,
-    GRAM_COLUMN_HAS_GRAPHS = 32 /* texts that must be graphs */
+    GRAM_COLUMN_HAS_GIVEN = 32,
+    GRAM_COLUMN_HAS_GRAPHS = 64 /* texts that must be graphs */
 };
 
 /* Numbers of a row in the table's own array. */

@@ -16,7 +16,8 @@
 #include "learn/learner.h"
 #include "learn/method_table.h"
 #include "model/model.h"
-#include "points/objects.h"
+#include "points/points.h"
+#include "solve/eigen/given_psd.h"
 
 void gram_learner_forget(gram_learner *learner)
 {
@@ -217,17 +218,28 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
-/* Of bags: a kernel of the distances of their mean embeddings; where all pairs of their rows would be many, by random features. */
-static const char *default_kernel(const gram_learning *learning)
+/* Of bags a kernel of the distances of their mean embeddings; where all pairs of their rows would be many, by random features. */
+static const char *bag_kernel(const gram_learning *learning)
 {
     enum { MANY_ROWS = 4000 };
     static const char *const kernels[2][2] = {
         {"after(mean(rbf), rbf)", "after(mean(rbf, fourier=200), rbf)"},
         {"const*after(mean(rbf), rbf)", "const*after(mean(rbf, fourier=200), rbf)"}};
-    const char *own = learning->method->kernel;
-    if (!learning->data || !learning->data->first) return own;
     const gram_objects *bags = learning->data->objects[0];
-    return kernels[strncmp(own, "const", 5) == 0][bags->start[bags->count] > MANY_ROWS];
+    const int amplified = strncmp(learning->method->kernel, "const", 5) == 0;
+    return kernels[amplified][bags->start[bags->count] > MANY_ROWS];
+}
+
+/* The method's kernel, that of bags, and where all that there is are rows of a given matrix, with that in the place of rbf. */
+static const char *default_kernel(const gram_learning *learning, char *text, size_t size)
+{
+    const char *usual = learning->method->kernel, *rbf = strstr(usual, "rbf");
+    const gram_points *x = learning->points;
+    if (learning->data && learning->data->first) return bag_kernel(learning);
+    if (!rbf || !x || x->d != 1 || gram_points_kind(x, 0) != GRAM_OBJECT_GIVEN || gram_learning_has_views(learning))
+        return usual;
+    (void)snprintf(text, size, "%.*sgiven%s", (int)(rbf - usual), usual, rbf + strlen("rbf"));
+    return text;
 }
 
 gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel)
@@ -236,7 +248,9 @@ gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text
         *kernel = gram_kernel_retain(learning->asked);
         return GRAM_OK;
     }
-    const gram_status status = gram_kernel_parse(learning->context, text ? text : default_kernel(learning), kernel);
+    char usual[64];
+    if (!text) text = default_kernel(learning, usual, sizeof usual);
+    const gram_status status = gram_kernel_parse(learning->context, text, kernel);
     if (status >= 0) return status;
     return gram_advise(learning->context, status,
                        "Kernels look like '2*rbf(ell=0.3) + on(1:2, matern(nu=1.5))'; see `gram help kernel`.");
@@ -365,6 +379,7 @@ gram_status gram_learning_ready(gram_learning *learning)
     TRY(gram_learning_decide_task(learning));
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
+    TRY(gram_given_check_psd(learning->context, learning->points));
     TRY(bind_kernel(learning, learning->points, &learning->written));
     TRY(bind_kernel(learning, learning->second.points, &learning->second.written));
     TRY(gram_learning_set_groups(learning));
@@ -483,6 +498,7 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.odd_words = 1;
     options.sparse = 1;
     options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
+    options.gram = gram_learning_common(learning, GRAM_COMMON_GRAM);
     options.graphs = gram_learning_common(learning, GRAM_COMMON_GRAPH);
     options.bag = gram_learning_common(learning, GRAM_COMMON_BAG);
     const gram_status status = gram_table_read(learning->context, path, &options, table);
@@ -569,6 +585,19 @@ gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, cons
     return gram_learner_finish(learner, status, model);
 }
 
+/* The stores of two views side by side, borrowed; NULL if both have numbers only. */
+static gram_status joint_stores(gram_context *context, const gram_prepared *a, const gram_prepared *b,
+                                struct gram_objects ***stores)
+{
+    gram_status status = GRAM_OK;
+    if (!a->objects && !b->objects) return status;
+    TRY(gram_take(context, "learner_fitted", a->d + b->d, sizeof **stores, (void **)stores));
+    for (int64_t l = 0; l < a->d + b->d; l++)
+        (*stores)[l] = l < a->d ? (a->objects ? a->objects[l] : NULL) : b->objects ? b->objects[l - a->d] : NULL;
+done:
+    return status;
+}
+
 /* The first columns of the model's predictions at the rows; count 0: all. */
 static gram_status predict_rows(gram_context *context, const gram_learning *learning, const gram_model *model,
                                 int64_t count, double *f, int64_t ldf)
@@ -577,18 +606,24 @@ static gram_status predict_rows(gram_context *context, const gram_learning *lear
     const gram_prepared *data = learning->data;
     gram_predictor *predictor = NULL;
     double *values = NULL, *joint = NULL;
-    if (learning->second.data) TRY(gram_learning_joint_rows(context, learning, &joint));
+    struct gram_objects **stores = NULL;
+    if (learning->second.data) {
+        TRY(gram_learning_joint_rows(context, learning, &joint));
+        TRY(joint_stores(context, data, learning->second.data, &stores));
+    }
     TRY(gram_predictor_create(context, model, NULL, &predictor));
     const int64_t ld = gram_predictor_columns(predictor)->ld;
     if (count == 0) count = gram_predictor_columns(predictor)->count;
     TRY(gram_take(context, "learner_fitted", data->n, (size_t)ld * sizeof *values, (void **)&values));
-    if (learning->functionals || data->objects)
+    if (learning->functionals)
         TRY(gram_predictor_evaluate_points(context, predictor, learning->points, data->weights, 1, values, ld));
     else
-        TRY(gram_predictor_evaluate(context, predictor, data->n, joint ? joint : data->x, data->weights, values, ld));
+        TRY(gram_predictor_evaluate_stored(context, predictor, stores ? stores : data->objects, data->n,
+                                           joint ? joint : data->x, data->weights, 1, values, ld));
     for (int64_t i = 0; i < data->n; i++) memcpy(f + i * ldf, values + i * ld, (size_t)count * sizeof *f);
 done:
     gram_give(context, joint);
+    gram_give(context, stores);
     gram_give(context, values);
     gram_predictor_destroy(predictor);
     return status;

@@ -35,6 +35,7 @@ typedef enum gram_common_option {
     GRAM_COMMON_NA,
     GRAM_COMMON_CATEGORIES,
     GRAM_COMMON_TEXT,
+    GRAM_COMMON_GRAM,
     GRAM_COMMON_BAG,
     GRAM_COMMON_GRAPH,
     GRAM_COMMON_SCALE,

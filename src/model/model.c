@@ -75,7 +75,7 @@ gram_status gram_model_create(gram_context *context, const char *method, const c
                     : "function");
     TRY(gram_model_make(context, method, task, gram_version(), preparation, function, model));
     TRY(gram_model_keep_functionals(context, *model));
-    TRY(gram_model_keep_things(context, *model));
+    TRY(gram_model_keep_things(context, *model, 0));
     TRY(gram_model_keep_slopes(context, *model));
     TRY(gram_model_keep_sample(context, *model, 0));
 done:
@@ -140,6 +140,7 @@ gram_status gram_model_set_second(gram_context *context, gram_model *model, gram
     gram_function_release(model->second);
     model->second_preparation = preparation;
     model->second = function;
+    TRY(gram_model_keep_things(context, model, 1));
     TRY(gram_model_keep_sample(context, model, 1));
 done:
     return status;

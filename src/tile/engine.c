@@ -6,9 +6,10 @@
 #include "kernel/text/text_features.h"
 #include "tile/embedding/bag_part.h"
 #include "tile/functional/functional_engine.h"
+#include "tile/objects/given_panels.h"
 #include "tile/objects/sparse_panels.h"
 
-/* Sparse rows as they are, texts by their features. */
+/* Sparse rows as they are, texts by their features, of a given matrix where its entries are. */
 static gram_status pack_things(gram_context *context, const gram_engine_request *request, gram_metric *metric)
 {
     gram_status status = GRAM_OK;
@@ -16,6 +17,8 @@ static gram_status pack_things(gram_context *context, const gram_engine_request 
     const gram_points *y = request->y ? request->y : request->x;
     gram_sparse_sides sides = {
         .x = request->x, .y = y, .count = request->count, .index = request->index, .column = column, .l1 = metric->l1};
+    if (metric->kind == GRAM_OBJECT_GIVEN)
+        return gram_given_panels_create(context, request->x, y, request->count, request->index, column, &metric->given);
     if (metric->kind == GRAM_OBJECT_TEXT)
         TRY(gram_text_rows(context, metric->type, metric->par, request->x->objects[column], y->objects[column],
                            &sides.rows, &sides.columns));
@@ -164,6 +167,7 @@ void gram_engine_destroy(gram_engine *engine)
         gram_panels_destroy(&engine->metrics[i].x);
         gram_panels_destroy(&engine->metrics[i].y);
         gram_sparse_panels_destroy(engine->metrics[i].sparse);
+        gram_given_panels_destroy(engine->metrics[i].given);
     }
     for (int i = 0; i < engine->root_count; i++) gram_kernel_release(engine->kept[i]);
     gram_arena_release(&engine->arena);

@@ -34,6 +34,7 @@ typedef struct gram_metric {
     const gram_kernel_type *type; /* of texts: the leaf whose features they are, and its numbers */
     const double *par;
     struct gram_sparse_panels *sparse;
+    struct gram_given_panels *given;
     const struct gram_bag_part *bags; /* panels of the features of bags (embedding/bag_part.h), in place of the points; NULL: of the points */
 } gram_metric;
 

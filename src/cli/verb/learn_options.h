@@ -11,5 +11,7 @@ typedef struct cli_learn_options {
 
 /* Columns, missing values, scaling, the format of the file. */
 cli_group cli_learn_data_group(cli_learn_options *own);
+/* Those of them that are for parts of the rows, too. */
+cli_group cli_learn_parts_group(cli_learn_options *own);
 
 #endif

@@ -49,13 +49,15 @@ static void add_kernels(gram_string *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput), "
+    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput; of the kernel `given` it is the matrix), "
     "numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is described\nor "
     "written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
     "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
     "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n"
-    "  gram kernel 'matern(nu=1.5,ell=1)*cosine(p=2)' --density --plot density.svg\n",
+    "  gram kernel 'matern(nu=1.5,ell=1)*cosine(p=2)' --density --plot density.svg\n"
+    "  gram kernel 'gapped(l=7,k=4,over=dna)' genes.csv --text sequence --features sequence --gram K.npy\n"
+    "  gram kernel given K.npy --check\n",
     1,
     2,
     add_kernels,
@@ -157,14 +159,16 @@ static int read_data(cli_session *session, const char *path, kernel_report *repo
     options.format = (gram_format)data->format.value;
     options.features = data->features;
     options.ignore = data->ignore;
+    options.texts = data->texts;
+    options.sparse = !data->scale;
+    if (gram_kernel_takes_given(report->kernel)) options.gram = path;
     report->file = gram_data_name(path);
-    gram_status status = gram_table_read(context, path, &options, &report->table);
+    gram_status status = gram_table_read(context, options.gram ? NULL : path, &options, &report->table);
     if (status >= 0 && data->scale) status = gram_table_standardise(context, report->table, NULL, NULL);
     if (status < 0) return cli_data_unread(session, status, NULL);
     report->n = gram_table_rows(report->table);
     report->d = gram_table_columns(report->table);
-    status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
-                                    gram_table_ld(report->table), &report->points);
+    status = gram_points_of_table(context, report->table, report->d, NULL, &report->points);
     return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
@@ -312,7 +316,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
         gram_string_add(text, "%s, %s row%s, %s column%s\n", report->file, gram_count_format(report->n, rows),
                         cli_plural(report->n), gram_count_format(report->d, columns), cli_plural(report->d));
     }
-    cli_kernel_print(session, text, report->description, report->d);
+    cli_kernel_print(session, text, final_kernel(report), report->description, report->d);
     cli_parameters_print(session, text, final_kernel(report), report->kernel);
     (void)cli_words_print(session, text, final_kernel(report), report->d);
     if (report->table) add_gram(session, text, report);
@@ -354,6 +358,7 @@ static const char *needs_data(const kernel_options *own, const cli_data *data)
         {own->spectrum.lambda > 0, "lambda"},
         {own->plot && !own->density.asked, "plot"},
         {data->features != NULL, "features"},
+        {data->texts != NULL, "text"},
         {data->ignore != NULL, "ignore"},
         {data->scale, "scale"},
         {data->format.value != 0, "format"},

@@ -59,7 +59,6 @@ int gram_estimate_is_wanted(const gram_learning *learning)
 static const char *obstacle(const gram_learning *learning)
 {
     if (learning->functionals || learning->senses) return "rows are not all values";
-    if (learning->data->objects) return "rows have columns that hold no numbers";
     if (learning->before) return "the fit goes on from an earlier one";
     if (learning->initial) return "the fit starts from a model";
     if (learning->n < 4) return "there are fewer than 4 rows";

@@ -130,7 +130,7 @@ static gram_status predict(gram_left_out *out, const gram_model *model, int64_t 
         memcpy(x + i * d, data->x + rows[i] * d, (size_t)d * sizeof *x);
         if (weights) weights[i] = data->weights[rows[i]];
     }
-    TRY(gram_predictor_evaluate_rows(context, predictor, count, x, weights, 1, values, columns->ld));
+    TRY(gram_predictor_evaluate_stored(context, predictor, data->objects, count, x, weights, 1, values, columns->ld));
     put_rows(out, columns, count, rows, values);
     TRY(gram_importance_add(out, predictor, count, rows, x));
 done:

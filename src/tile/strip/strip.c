@@ -4,6 +4,7 @@
 #include "tile/embedding/bag_part.h"
 #include "tile/engine.h"
 #include "tile/functional/functional_engine.h"
+#include "tile/objects/given_panels.h"
 #include "tile/objects/sparse_panels.h"
 
 /* ---- scratch ---- */
@@ -197,7 +198,12 @@ static float *functional_f32(const gram_engine *engine, gram_strip *strip, int r
 /* Engines of things that are no numbers are f64, too. */
 static void object_form_f64(const gram_engine *engine, gram_strip *strip, const gram_form_entry *form, double *out)
 {
-    const gram_sparse_panels *panels = engine->metrics[form->metric].sparse;
+    const gram_metric *metric = &engine->metrics[form->metric];
+    const gram_sparse_panels *panels = metric->sparse;
+    if (metric->given) {
+        gram_given_strip(metric->given, strip->row_panel, strip->row, strip->column_panel, out);
+        return;
+    }
     (form->kind == GRAM_FORM_L1 ? gram_sparse_l1
      : form->kind == GRAM_FORM_DOT
          ? gram_sparse_dot
