@@ -53,6 +53,15 @@ run kernel 'after(linear(c=0!), rbf(ell=1))' train.csv --features u,v --check
 good
 prints 'positive semidef.   yes'
 
+# Are two sets of samples drawn in the same way? Correlations of one sign and of the other are not; halves of one set are.
+for half in down up; do { head -n 1 train.csv; grep ",$half" train.csv; } >$half.csv; done
+run test two-sample down.csv up.csv --bag sample --ignore r,class --json
+prints '"reject": true' 'after(mean(rbf('
+{ head -n 1 train.csv; grep -E '^s[0-9]*[02468],' train.csv; } >even.csv
+{ head -n 1 train.csv; grep -E '^s[0-9]*[13579],' train.csv; } >odd.csv
+run test two-sample even.csv odd.csv --bag sample --ignore r,class --kernel 'after(mean(rbf, fourier=50), rbf)' --json
+prints '"reject": false'
+
 printf 'id,x,y\na,1,1\nb,2,2\na,3,1.5\n' >bad.csv
 run fit bad.csv --bag id -o m.gram
 bad 3 "bad.csv:4: column 'y': 1.5 in bag 'a', which has 1 at bad.csv:2"
