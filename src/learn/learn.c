@@ -225,14 +225,24 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
-/* The method's kernel; of bags one of the distances of their mean embeddings, and where all that there is are rows of a given matrix, with that
- * in the place of rbf. */
+/* Of bags a kernel of the distances of their mean embeddings; where all pairs of their rows would be many, by random features. */
+static const char *bag_kernel(const gram_learning *learning)
+{
+    enum { MANY_ROWS = 4000 };
+    static const char *const kernels[2][2] = {
+        {"after(mean(rbf), rbf)", "after(mean(rbf, fourier=200), rbf)"},
+        {"const*after(mean(rbf), rbf)", "const*after(mean(rbf, fourier=200), rbf)"}};
+    const gram_objects *bags = learning->data->objects[0];
+    const int amplified = strncmp(learning->method->kernel, "const", 5) == 0;
+    return kernels[amplified][bags->start[bags->count] > MANY_ROWS];
+}
+
+/* The method's kernel, that of bags, and where all that there is are rows of a given matrix, with that in the place of rbf. */
 static const char *default_kernel(const gram_learning *learning, char *text, size_t size)
 {
     const char *usual = learning->method->kernel, *rbf = strstr(usual, "rbf");
     const gram_points *x = learning->points;
-    if (learning->data && learning->data->first)
-        return strncmp(usual, "const", 5) == 0 ? "const*after(mean(rbf), rbf)" : "after(mean(rbf), rbf)";
+    if (learning->data && learning->data->first) return bag_kernel(learning);
     if (!rbf || !x || x->d != 1 || gram_points_kind(x, 0) != GRAM_OBJECT_GIVEN || gram_learning_has_views(learning))
         return usual;
     (void)snprintf(text, size, "%.*sgiven%s", (int)(rbf - usual), usual, rbf + strlen("rbf"));

@@ -20,7 +20,8 @@ typedef struct own_options {
 
 static const cli_option own_table[] = {
     CLI_ROW("kernel", CLI_TEXT, PLACE(kernel), "E",
-            "the kernel (default: rbf, of a given matrix `given`; free parameters by the median heuristic)"),
+            "the kernel (default: rbf, of a given matrix `given`, of bags after(mean(rbf), rbf); free parameters by "
+            "the median heuristic)"),
     CLI_ROW_FLAG("dependent", PLACE(dependent),
                  "rows are in order of time and depend on their neighbours: wild bootstrap"),
     CLI_ROW_INTEGER("lag", PLACE(lag), "L", 1, 1 << 30, "over how many rows dependence lasts (default 20)"),
@@ -158,7 +159,8 @@ static int fail(cli_session *session, const report *r, gram_status status)
         if (gram_sample_blame(session->context, r->samples[i], 0, r->kernel)) break;
     if (status == GRAM_ERROR_NUMERICAL) help = CLI_TEST_TOO_LARGE;
     if (status == GRAM_ERROR_UNSUPPORTED && !has_scores(r))
-        help = "Give a kernel for them, for example --kernel 'spectrum(k=3)' for texts, and --method permutation or gamma.";
+        help = "Give a kernel for them, for example --kernel 'spectrum(k=3)' for texts, and --method permutation or "
+               "gamma.";
     if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` says what each method needs.";
     return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
 }
@@ -356,7 +358,10 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 static int find_all(cli_session *session, char **operands, void *report_)
 {
     report *r = report_;
-    const char *expression = r->own->kernel || !r->data->gram ? r->own->kernel : "given";
+    const char *expression = r->own->kernel  ? r->own->kernel
+                             : r->data->gram ? "given"
+                             : r->data->bag  ? "after(mean(rbf), rbf)"
+                                             : NULL;
     int code = expression ? cli_kernel_read(session, expression, &r->kernel) : CLI_DONE;
     if (code == CLI_DONE) code = read_samples(session, operands, r);
     if (code == CLI_DONE) code = run_test(session, r);
