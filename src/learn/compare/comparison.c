@@ -23,6 +23,7 @@ typedef struct entry {
     gram_candidate candidate;
     gram_compared row;
     double *losses; /* NaN where no fold left the row out */
+    gram_status failed; /* why it was skipped; GRAM_OK: it was not */
     char skipped[256], name[GRAM_CANDIDATE_TEXT];
 } entry;
 
@@ -146,6 +147,7 @@ static gram_status try_entry(gram_context *context, gram_comparison *c, const gr
         (void)snprintf(e->skipped, sizeof e->skipped, "the time was up");
     else if (status < 0)
         (void)snprintf(e->skipped, sizeof e->skipped, "%s", gram_context_message(context));
+    e->failed = late ? GRAM_ERROR_BUDGET : status < 0 ? status : GRAM_OK;
     if (late) gram_time_left_out(context, "methods that were not compared");
     if (e->skipped[0]) e->row.skipped = e->skipped;
     return GRAM_OK;
@@ -248,12 +250,13 @@ done:
 /* With nothing to show, the first failure is that of the comparison. */
 static gram_status check_any(gram_context *context, const gram_comparison *c)
 {
-    if (!c->entries[0].row.skipped) return GRAM_OK;
-    const int late = gram_time_is_up(context, 0) && gram_context_left_out(context)[0];
-    (void)gram_fail(context, late ? GRAM_ERROR_BUDGET : GRAM_ERROR_NUMERICAL, "%s: none of the methods: %s: %s",
-                    c->learner->who, c->entries[0].name, c->entries[0].skipped);
-    return gram_advise(context, late ? GRAM_ERROR_BUDGET : GRAM_ERROR_NUMERICAL,
-                       late ? "Give more time." : "Look at the data, or choose other methods.");
+    const entry *first = &c->entries[0];
+    if (!first->row.skipped) return GRAM_OK;
+    (void)gram_fail(context, first->failed, "%s: nothing could be compared: %s: %s", c->learner->who, first->name,
+                    first->skipped);
+    return gram_advise(context, first->failed,
+                       gram_context_left_out(context)[0] ? "Give it more time."
+                                                         : "Look at the data, or choose other methods.");
 }
 
 static gram_status run(gram_context *context, gram_comparison *c, const gram_table *table, const char *name,
