@@ -302,6 +302,38 @@ static void test_differences(void **state)
     free(y);
 }
 
+/* Of classes: near the least error rate, then the least log loss; the rule by a loop over the rows. */
+static void test_best_of_classes(void **state)
+{
+    static const char *const options[] = {"task", "classification", NULL};
+    gram_context *context = *state;
+    double *x, *y;
+    int64_t best = 0, chosen = -1, other = 0;
+    for (uint64_t seed = 40; seed < 46; seed++) {
+        make_set(seed, N, D, &x, &y);
+        for (int64_t i = 0; i < N; i++) y[i] = y[i] > 0.2;
+        gram_table *table = table_of(context, N, x, y);
+        gram_comparison *comparison = compare(context, table, options, "mean,nearest,sgd,linear");
+        for (int64_t k = best = 0; k < gram_comparison_count(comparison); k++) {
+            const gram_compared *row = gram_comparison_row(comparison, k);
+            if (row->near && row->other < gram_comparison_row(comparison, best)->other) best = k;
+        }
+        for (int64_t k = 0; k < gram_comparison_count(comparison); k++)
+            assert_true(gram_comparison_row(comparison, k)->best == (k == best));
+        other += best > 0; /* it is not always the first */
+        gram_learner *learner = learner_of(context, options);
+        OK(context, gram_comparison_choose(context, comparison, learner, &chosen));
+        assert_true(gram_comparison_row(comparison, chosen)->model);
+        assert_true(chosen == best || !gram_comparison_row(comparison, best)->model);
+        gram_learner_destroy(learner);
+        gram_comparison_destroy(comparison);
+        gram_table_destroy(table);
+        free(x);
+        free(y);
+    }
+    assert_true(other > 0);
+}
+
 /* A share of each class stays, at least two rows; of numbers just as many as asked for. */
 static void test_fit_rows(void **state)
 {
@@ -423,7 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folds),       cmocka_unit_test(test_rows_as_text), cmocka_unit_test(test_baselines),
         cmocka_unit_test(test_frequent),    cmocka_unit_test(test_differences),  cmocka_unit_test(test_fit_rows),
-        cmocka_unit_test(test_threads),     cmocka_unit_test(test_time),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_best_of_classes), cmocka_unit_test(test_threads),     cmocka_unit_test(test_time),         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

@@ -1,6 +1,6 @@
 /* Methods side by side. Every one is run by the same division of the rows, so that two of them differ by d_i = l_i - l'_i on each left-out row i, l being
  * the squared error or whether the class was wrong; the mean of d has a standard error that is much smaller than those of the two errors, since
- * what is hard about a row is hard for both. A method is near the best if that mean is at most one standard error. */
+ * what is hard about a row is hard for both. A method is near the one of least error if that mean is at most one standard error. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ struct gram_comparison {
     gram_left_out judge; /* of that learner: groups and weights */
     gram_division division;
     gram_cv_report report;
-    int64_t count;
+    int64_t count, best; /* the row that is named */
     entry *entries;
 };
 
@@ -179,6 +179,20 @@ static void sort_entries(gram_comparison *c)
     }
 }
 
+/* The best of all, or of those that have a model; -1: there is none. Counts of wrong classes are coarse, so that many methods are within one standard error of the
+ * least: among these the log loss, to which every row adds something, decides. */
+static int64_t pick(const gram_comparison *c, int models)
+{
+    const int classes = c->learner->learning.task == GRAM_TASK_CLASSIFICATION;
+    int64_t best = -1;
+    for (int64_t k = 0; k < c->count; k++) {
+        const gram_compared *row = &c->entries[k].row, *so_far = best < 0 ? NULL : &c->entries[best].row;
+        if (row->skipped || (models && !row->model)) continue;
+        if (!so_far || (classes && row->near && so_far->near && row->other < so_far->other)) best = k;
+    }
+    return best;
+}
+
 /* How far each is behind the first. */
 static gram_status find_differences(gram_context *context, gram_comparison *c)
 {
@@ -191,9 +205,10 @@ static gram_status find_differences(gram_context *context, gram_comparison *c)
         if (row->skipped) continue;
         for (int64_t i = 0; i < n; i++) difference[i] = c->entries[k].losses[i] - c->entries[0].losses[i];
         TRY(gram_left_out_mean(&c->judge, difference, &row->behind, &row->behind_se));
-        row->best = k == 0;
         row->near = row->behind <= row->behind_se || k == 0;
     }
+    c->best = pick(c, 0);
+    c->entries[c->best].row.best = 1;
 done:
     gram_give(context, difference);
     return status;
@@ -352,9 +367,8 @@ gram_status gram_comparison_choose(gram_context *context, const gram_comparison 
                                    int64_t *row)
 {
     gram_status status = GRAM_OK;
-    int64_t k = 0;
-    while (k < comparison->count && (comparison->entries[k].row.skipped || !comparison->entries[k].row.model)) k++;
-    FAIL_IF(k == comparison->count, context, GRAM_ERROR_ARGUMENT,
+    const int64_t k = pick(comparison, 1);
+    FAIL_IF(k < 0, context, GRAM_ERROR_ARGUMENT,
             "comparison_choose: nothing that was compared can be fitted as a model");
     const gram_candidate *candidate = &comparison->entries[k].candidate;
     TRY(gram_learner_set(context, learner, "method", candidate->method));
@@ -397,7 +411,7 @@ void gram_comparison_json(const gram_comparison *c, gram_json *json)
     for (int64_t k = 0; k < c->count; k++)
         if (!c->entries[k].row.skipped) put_row(json, NULL, &c->entries[k].row, classes);
     gram_json_close(json, '[');
-    put_row(json, "best", &c->entries[0].row, classes);
+    put_row(json, "best", &c->entries[c->best].row, classes);
     gram_json_open(json, "skipped", '[');
     for (int64_t k = 0; k < c->count; k++) {
         if (!c->entries[k].row.skipped) continue;
