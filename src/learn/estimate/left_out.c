@@ -17,6 +17,7 @@ gram_status gram_left_out_begin(const gram_learning *whole, gram_left_out *out)
     *out = (gram_left_out){.whole = whole, .n = whole->data->n};
     gram_arena_init(&out->arena, whole->arena.memory);
     out->classes = whole->classes;
+    out->columns.classes = &out->classes;
     return gram_part_preparation(whole, &out->preparation);
 }
 
