@@ -33,9 +33,9 @@ static const cli_usage usage = {
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
     "matched\nby name and standardised together; text columns become categories. The statistic is the squared MMD.\n\n"
-    "Methods:\n  aggregated   permutations over many looks at once, 7 widths of the kernel or of rbf, laplace1 and rbf "
-    "on"
-    "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, "
+    "Methods:\n  aggregated   permutations over many looks at once: 7 widths of the kernel, or means, spreads and rbf on "
+    "ranks"
+    "\n               at widths of its own; exact level (default without --kernel)\n  permutation  permutations with one kernel, "
     "exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
     "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rough, 0.05 may "
@@ -211,7 +211,7 @@ static int with_permutations(const report *r)
 /* What look k of the aggregated test is at: the kernel that was given, or one of the families. */
 static const char *look_name(const report *r, int64_t k)
 {
-    static const char *const names[] = {"rbf", "laplace1", "ranks"};
+    static const char *const names[] = {"rbf", "laplace1", "ranks", "means", "directions", "rank means", "spreads"};
     return r->kernel || r->result.used == GRAM_MMD_TEST_SPLIT ? "" : names[r->result.family[k]];
 }
 
@@ -240,7 +240,7 @@ static void json_widths(gram_json *json, const report *r)
     gram_json_open(json, "widths", '[');
     for (int64_t k = 0; k < r->result.width_count; k++) {
         gram_json_open(json, NULL, '{');
-        gram_json_number(json, "factor", r->result.widths[k]);
+        if (r->result.widths[k] > 0) gram_json_number(json, "factor", r->result.widths[k]);
         if (look_name(r, k)[0]) gram_json_string(json, "look", look_name(r, k));
         gram_json_number(json, r->result.used == GRAM_MMD_TEST_SPLIT ? "power" : "p_value", r->result.width_p[k]);
         gram_json_close(json, '{');
@@ -297,7 +297,7 @@ static void add_method(gram_string *text, const report *r)
     gram_string_add(text, "%s", r->used->name);
     if (r->result.used == GRAM_MMD_TEST_AGGREGATED)
         gram_string_add(text, ", %" PRId64 " %s", r->result.width_count,
-                        r->kernel ? "widths" : "looks: widths of rbf, of laplace1, and of rbf on ranks");
+                        r->kernel ? "widths" : "looks: means, spreads, and widths of rbf on ranks");
     if (with_permutations(r))
         gram_string_add(text, ", %s %s", gram_count_format(outcome_of(r).draws, count),
                         r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
@@ -314,10 +314,14 @@ static void add_widths(cli_session *session, gram_string *text, const report *r)
     const int split = r->result.used == GRAM_MMD_TEST_SPLIT;
     if (r->result.width_count == 0) return;
     cli_add_heading(session, text,
-                    split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
+                    split       ? "Widths, and the power that they promise"
+                    : r->kernel ? "Widths, each with its own p-value"
+                                : "Looks, each with its own p-value");
     for (int64_t k = 0; k < r->result.width_count; k++) {
-        gram_string_add(text, "%s%s%s times", look_name(r, k), look_name(r, k)[0] ? " " : "",
-                        cli_short_number(r->result.widths[k], number));
+        gram_string_add(text, "%s", look_name(r, k));
+        if (r->result.widths[k] > 0)
+            gram_string_add(text, "%s%s times", look_name(r, k)[0] ? " " : "",
+                            cli_short_number(r->result.widths[k], number));
         gram_string_pad(text, CLI_VALUE_COLUMN);
         gram_string_add(text, "%s\n", cli_short_number(r->result.width_p[k], number));
     }
