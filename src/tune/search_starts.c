@@ -417,7 +417,7 @@ gram_status gram_tuning_search_also(gram_tuning *t, gram_candidate *c, int which
     gram_candidate_copy(c, c->trial, c->point);
     c->inverse_known = 0;
     TRY(gram_candidate_descend(t, c, which, limit));
-    if (t->refine) TRY(gram_candidate_refine(t, c, which, limit));
+    if (t->refine && !gram_tuning_follows(t)) TRY(gram_candidate_refine(t, c, which, limit));
     if (c->objective < best.objective) goto done;
     go_to_end(c, &best);
     c->value = value;
