@@ -61,6 +61,7 @@ static PyObject *make_learner(PyObject *module, PyObject *arguments)
 /* ---- learning ---- */
 
 typedef struct lesson {
+    core_sparse sparse; /* in place of x */
     core_array x, y, second, extra, weights;
     core_columns features, target, second_features, extra_columns;
     gram_arrays arrays;
@@ -68,6 +69,7 @@ typedef struct lesson {
 
 static void release(lesson *l)
 {
+    core_sparse_release(&l->sparse);
     core_array_release(&l->x);
     core_array_release(&l->y);
     core_array_release(&l->second);
@@ -132,6 +134,7 @@ static void set_arrays(lesson *l)
     a->extras = l->extra.d;
     a->extra = l->extra.f64;
     a->lend = 1;
+    if (l->sparse.held) core_sparse_set(&l->sparse, a);
 }
 
 static int take_lesson(PyObject *arguments, PyObject **run, lesson *l)
@@ -142,14 +145,16 @@ static int take_lesson(PyObject *arguments, PyObject **run, lesson *l)
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOOO", run, &x, &features, &y, &target, &second, &second_features, &extra,
                           &extra_names, &weights))
         return -1;
-    if (core_array_get(x, "X", &l->x) < 0 || core_array_get(y, "y", &l->y) < 0 ||
+    if ((PyTuple_Check(x) ? core_sparse_get(x, "X", &l->sparse) : core_array_get(x, "X", &l->x)) < 0 ||
+        core_array_get(y, "y", &l->y) < 0 ||
         core_array_get(second, "Y", &l->second) < 0 || core_array_get(extra, "extra", &l->extra) < 0 ||
         core_array_get(weights, "sample_weight", &l->weights) < 0)
         return -1;
-    if (same_rows(&l->y, "y", l->x.n, 0) < 0 || same_rows(&l->second, "Y", l->x.n, 0) < 0 ||
-        same_rows(&l->extra, "extra", l->x.n, 1) < 0 || same_rows(&l->weights, "sample_weight", l->x.n, 1) < 0)
+    const int64_t n = l->sparse.held ? l->sparse.n : l->x.n;
+    if (same_rows(&l->y, "y", n, 0) < 0 || same_rows(&l->second, "Y", n, 0) < 0 ||
+        same_rows(&l->extra, "extra", n, 1) < 0 || same_rows(&l->weights, "sample_weight", n, 1) < 0)
         return -1;
-    if (core_columns_get(features, "features", l->x.d, &l->features) < 0 ||
+    if ((!l->sparse.held && core_columns_get(features, "features", l->x.d, &l->features) < 0) ||
         core_columns_get(target, "target", 1, &l->target) < 0 ||
         core_columns_get(second_features, "second_features", l->second.d, &l->second_features) < 0)
         return -1;
