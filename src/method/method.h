@@ -152,7 +152,7 @@ typedef struct gram_learning {
     char transform_words[160]; /* of logarithms of features; "": they were not thought of */
     char kernel_reason[200];   /* why it is the kernel if none was asked for; "": nothing was compared */
     gram_search_trails trails; /* that searches for its numbers follow and leave */
-    gram_paired second;   /* of methods of two views */
+    gram_paired second;        /* of methods of two views */
     /* a fit that goes on */
     const gram_model *before;
     const char *before_name;
@@ -213,7 +213,9 @@ typedef struct gram_streaming {
     int (*possible)(const gram_learning *learning); /* do the settings allow it? */
     gram_status (*begin)(gram_learning *learning);
     gram_status (*add)(gram_learning *learning, const gram_prepared *rows);
-    gram_status (*join)(gram_learning *learning); /* after the rows: what ranks added each becomes the sum of all; NULL: none may part them */
+    gram_status (*join)(
+        gram_learning
+            *learning); /* after the rows: what ranks added each becomes the sum of all; NULL: none may part them */
     gram_status (*finish)(gram_learning *learning);
     gram_status (*keep_sums)(gram_learning *learning);
     /* `name` is what messages call the model. Those of other features or preparations than the first are refused. Without `with_sums`

@@ -28,9 +28,9 @@ typedef struct growth {
     const gram_pivot_rule *rule;
     double tolerance, floor;
     gram_pivot_search search;
-    double *columns;   /* n x block: columns of K, of the accepted */
-    double *rows;      /* block x room: rows of F, of the candidates, then of the accepted */
-    void *coordinates; /* block x d, of the points' type */
+    double *columns;     /* n x block: columns of K, of the accepted */
+    double *rows;        /* block x room: rows of F, of the candidates, then of the accepted */
+    void *coordinates;   /* block x d, of the points' type */
     int64_t first_chunk; /* of rows that this rank makes */
 } growth;
 

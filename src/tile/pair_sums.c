@@ -78,7 +78,7 @@ typedef struct rows_sweep {
     double scale;
     double *out; /* of gram_pairs_matrix */
     int64_t ld;
-    double *most; /* of tasks: the largest |C_ij|, NULL if nobody asks */
+    double *most;        /* of tasks: the largest |C_ij|, NULL if nobody asks */
     int64_t ranks, rank; /* that share the panels */
 } rows_sweep;
 
@@ -127,8 +127,7 @@ static gram_status join(gram_context *context, const rows_sweep *s, int64_t coun
 {
     const double n = (double)s->pairs->n;
     if (s->ranks == 1) return GRAM_OK;
-    gram_ranks_note(context, "sums over pairs",
-                    n * n / 2 * (3 * (double)s->pairs->engine->d + 24) / (double)s->ranks);
+    gram_ranks_note(context, "sums over pairs", n * n / 2 * (3 * (double)s->pairs->engine->d + 24) / (double)s->ranks);
     return gram_ranks_sum(context, "pairs", s->panels * count, sums);
 }
 
