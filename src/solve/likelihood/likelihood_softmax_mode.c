@@ -11,11 +11,9 @@
 #include "solve/likelihood/likelihood_softmax.h"
 #include "solve/small_system.h"
 
-enum { MOST_HALVINGS = 40, STALLED = 3, ARRAYS = 6, MANY = 200 };
+enum { MOST_HALVINGS = 40, STALLED = 3, ARRAYS = 6 };
 static const double SUFFICIENT = 1e-4, ROUNDING = 64 * DBL_EPSILON, NEARLY = 1e-6;
-/* A curvature is kept while its steps bring the optimality down so far. A new one takes as long as some n/30 steps by an old one, so far from
- * the end, where it is not quadratic convergence that is missed, slow steps are worth taking. */
-static const double SERVES = 0.3, SERVES_FAR = 0.85;
+static const double SERVES = 0.3; /* a curvature is kept while its steps bring the optimality down so far */
 
 typedef struct search {
     gram_softmax_mode *mode;
@@ -291,8 +289,7 @@ gram_status gram_softmax_mode_find(gram_context *context, gram_softmax_mode *mod
         stalled = mode->optimality < best / 2 || best > NEARLY ? 0 : stalled + 1;
         best = fmin(best, mode->optimality);
         if (mode->optimality <= mode->tolerance || stalled > STALLED || !moved) break;
-        const double serves = mode->optimality > NEARLY && mode->k->n > MANY ? SERVES_FAR : SERVES;
-        const int fresh = !(mode->optimality < serves * before);
+        const int fresh = !(mode->optimality < SERVES * before);
         before = mode->optimality;
         TRY(take_step(context, &s, fresh, quadratic, &moved));
         if (moved) TRY(renew(context, &s, &quadratic));
