@@ -20,6 +20,8 @@ struct gram_learner {
     int has_learnt;
     gram_learning learning; /* of the last call */
     gram_lesson lesson;
+    double *left_out; /* of classes: what fits without a row said of it, as its predictor does; NaN where no fit left it out; NULL: not known */
+    int64_t left_out_ld;
 };
 
 /* The options that every method has. */
@@ -35,6 +37,9 @@ typedef enum gram_common_option {
     GRAM_COMMON_NA,
     GRAM_COMMON_CATEGORIES,
     GRAM_COMMON_TEXT,
+    GRAM_COMMON_GRAM,
+    GRAM_COMMON_BAG,
+    GRAM_COMMON_GRAPH,
     GRAM_COMMON_SCALE,
     GRAM_COMMON_GROUPS,
     GRAM_COMMON_ORDERED,

@@ -213,6 +213,7 @@ typedef struct gram_streaming {
     int (*possible)(const gram_learning *learning); /* do the settings allow it? */
     gram_status (*begin)(gram_learning *learning);
     gram_status (*add)(gram_learning *learning, const gram_prepared *rows);
+    gram_status (*join)(gram_learning *learning); /* after the rows: what ranks added each becomes the sum of all; NULL: none may part them */
     gram_status (*finish)(gram_learning *learning);
     gram_status (*keep_sums)(gram_learning *learning);
     /* `name` is what messages call the model. Those of other features or preparations than the first are refused. Without `with_sums`
@@ -595,6 +596,10 @@ gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *p
                                   const char *whom);
 /* gram_predictor_evaluate for rows whose targets are known, or not (predictor.c). */
 /* The same for points as they are, functionals too. */
+/* At rows of numbers, or with columns that hold places in the stores `objects`, of which there are d (NULL: none). */
+gram_status gram_predictor_evaluate_stored(gram_context *context, const gram_predictor *predictor,
+                                           struct gram_objects *const *objects, int64_t n, const double *x,
+                                           const double *weights, int scored, double *values, int64_t ldv);
 gram_status gram_predictor_evaluate_points(gram_context *context, const gram_predictor *predictor,
                                            const gram_points *points, const double *weights, int scored, double *values,
                                            int64_t ldv);

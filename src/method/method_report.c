@@ -239,5 +239,7 @@ void gram_report_function(gram_report *report)
     gram_report_row(report, "function");
     gram_report_part(report, "norm", "norm", GRAM_FINE);
     gram_report_part(report, "effective dimension", "effective_dimension", GRAM_FINE);
+    if (isnan(gram_report_number(report, "rademacher"))) return;
+    gram_report_row(report, "complexity");
     gram_report_part(report, "Rademacher complexity at most", "rademacher", GRAM_FINE);
 }

@@ -168,7 +168,7 @@ static gram_status losses_of(gram_learning *part, const int64_t *fold, double *l
     gram_status status = GRAM_OK;
     gram_left_out out = {0};
     TRY(gram_left_out_begin(part, &out));
-    out.no_importance = 1;
+    out.plain = 1;
     TRY(gram_left_out_folds(&out, NULL, fold, 0, FOLDS - 1, 0));
     for (int64_t i = 0; i < part->data->n; i++)
         losses[i] = out.values && !isnan(out.values[i * out.ld]) ? loss_of(&out, i) : NAN;
