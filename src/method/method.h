@@ -226,6 +226,15 @@ typedef struct gram_kept_words {
     const char *fact, *words;
 } gram_kept_words;
 
+/* What a comparison of methods tries (learn/compare): one of several kernels. A list ends with a row without tasks. */
+typedef struct gram_comparable {
+    unsigned tasks;       /* bit 1 << gram_task */
+    int cost;             /* cheap ones are tried first: 2 linear, 4 one pass, 6 a search by gradients, 8 several or a grid, 10 more */
+    const char *kernel;   /* NULL: none is given */
+    int ard;              /* one length-scale per feature is tried too */
+    const char *baseline; /* what people call it, if it is there to be beaten; NULL: it is not */
+} gram_comparable;
+
 /* ---- the row ---- */
 
 /* What is NULL is not needed or has one obvious answer, which is said here. */
@@ -260,6 +269,7 @@ struct gram_method {
     const gram_streaming *streaming; /* NULL: it needs all rows at once */
     const gram_method *sums_of;      /* of a row whose models are sums: the method that they are for */
     gram_tuning tuning;              /* unless all is given */
+    const gram_comparable *compared; /* NULL: not among those that are compared by default */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
     size_t option_count, settings_size;

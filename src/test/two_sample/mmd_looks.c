@@ -85,7 +85,7 @@ done:
 
 /* ---- widths ---- */
 
-enum { MOST_ROWS = 1024 };
+enum { MOST_ROWS = 512 };
 
 static int by_size(const void *a, const void *b)
 {
