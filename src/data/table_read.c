@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "base/sized_struct.h"
+#include "data/given/given_table.h"
 #include "data/table.h"
 
 /* A new format is a type and a row. */
@@ -63,15 +65,23 @@ done:
     return status;
 }
 
+static gram_status read_options(gram_context *context, const gram_table_options *options, gram_table_options *known)
+{
+    gram_status status = GRAM_OK;
+    gram_table_options_init(known, sizeof *known);
+    TRY(gram_sized_read(context, "table_read", "options", "gram_table_options", options, known, sizeof *known));
+    TRY(check_options(context, known));
+done:
+    return status;
+}
+
 /* Reads the caller's options into `known` and finds the format. */
 static gram_status choose(gram_context *context, const char *path, const gram_table_options *options,
                           gram_table_options *known, const gram_format_type **type)
 {
     gram_status status = GRAM_OK;
-    gram_table_options_init(known, sizeof *known);
-    TRY(gram_sized_read(context, "table_read", "options", "gram_table_options", options, known, sizeof *known));
+    TRY(read_options(context, options, known));
     gram_format format = known->format;
-    TRY(check_options(context, known));
     size_t length = file_length(path, format);
     if (format == GRAM_FORMAT_AUTO && strcmp(path, "-") == 0) format = GRAM_FORMAT_CSV;
     if (ends_with(path, length, ".gz")) length -= strlen(".gz");
@@ -111,6 +121,7 @@ static gram_status read_source(gram_context *context, const gram_format_type *ty
     TRY(gram_table_create(context, gram_source_name(source), &made));
     TRY(type->read ? type->read(context, source, options, made)
                    : read_by_filling(context, type, source, options, made));
+    TRY(gram_table_check_graphs(context, made));
     *table = made;
     made = NULL;
 done:
@@ -122,6 +133,23 @@ done:
 static int is_read_twice(const gram_format_type *type, const gram_table_options *options)
 {
     return type == &gram_libsvm_type || (type == &gram_csv_type && options->text == GRAM_TEXT_CATEGORIES);
+}
+
+/* Ranks must have read the same: sizes, names, numbers. Levels of text are numbers, places in a sorted list, and names. */
+static gram_status compare_ranks(gram_context *context, const char *name, const gram_table *table)
+{
+    const int64_t sizes[2] = {table->n, table->d};
+    uint64_t hash = gram_ranks_hash(0, sizes, sizeof sizes);
+    if (gram_ranks(context) == 1) return GRAM_OK;
+    for (int64_t j = 0; j < table->d; j++) {
+        const int64_t levels = table->levels[j] ? gram_levels_count(table->levels[j]) : 0;
+        hash = gram_ranks_hash(hash, table->names[j], strlen(table->names[j]));
+        for (int64_t k = 0; k < levels; k++)
+            hash = gram_ranks_hash(hash, gram_levels_text(table->levels[j], k), gram_levels_length(table->levels[j], k));
+    }
+    const int64_t numbers = table->n * gram_table_own_columns(table);
+    return gram_ranks_compare(context, name,
+                              gram_ranks_hash(hash, table->numbers, (size_t)numbers * sizeof *table->numbers));
 }
 
 /* For whichever format was chosen. */
@@ -149,12 +177,20 @@ gram_status gram_table_read(gram_context *context, const char *path, const gram_
     const gram_format_type *type;
     gram_table_options known;
     gram_source *source = NULL;
-    if (!context || !path || !table) return GRAM_ERROR_ARGUMENT;
+    if (!context || !table) return GRAM_ERROR_ARGUMENT;
     *table = NULL;
+    TRY(read_options(context, options, &known));
+    if (gram_table_wants_given(&known)) return gram_given_table_read(context, path, &known, table);
+    if (!path) return GRAM_ERROR_ARGUMENT;
     TRY(choose(context, path, options, &known, &type));
     TRY(open_source(context, path, &known, is_read_twice(type, &known), &source));
     TRY(read_source(context, type, source, &known, table));
+    TRY(compare_ranks(context, gram_source_name(source), *table));
 done:
+    if (status < 0) {
+        gram_table_destroy(*table);
+        *table = NULL;
+    }
     gram_source_close(source);
     return status;
 }

@@ -143,6 +143,10 @@ void gram_report_tuning(gram_report *report)
     const double rows = gram_report_number(report, "tuned_rows");
     const double evaluations = gram_report_number(report, "evaluations");
     if (!tune) return;
+    if (gram_report_text(report, "kernel_choice")) {
+        gram_report_row(report, "  families");
+        gram_report_add(report, "%s", gram_report_text(report, "kernel_choice"));
+    }
     gram_report_row(report, "tuned");
     if (isnan(rows)) {
         const char *defaults = gram_report_text(report, "defaults");

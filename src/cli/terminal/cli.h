@@ -22,7 +22,10 @@ typedef struct cli_verb {
     int (*run)(int count, char **arguments);
 } cli_verb;
 
+int cli_compare(int count, char **arguments);
 int cli_convert(int count, char **arguments);
+int cli_cv(int count, char **arguments);
+int cli_explain(int count, char **arguments);
 int cli_fit(int count, char **arguments);
 int cli_function(int count, char **arguments);
 int cli_accumulate(int count, char **arguments);
@@ -32,6 +35,7 @@ int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
 int cli_optimize(int count, char **arguments);
 int cli_predict(int count, char **arguments);
+int cli_report(int count, char **arguments);
 int cli_sample_verb(int count, char **arguments);
 int cli_structure(int count, char **arguments); /* the verbs that methods bring */
 int cli_test(int count, char **arguments);

@@ -48,6 +48,8 @@ static const cli_option data_options[CLI_DATA_OPTIONS] = {
     CLI_ROW_CHOICE("format", offsetof(cli_data, format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
     CLI_ROW("features", CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7"),
     CLI_ROW("ignore", CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out"),
+    CLI_ROW("text", CLI_TEXT, offsetof(cli_data, texts), "LIST",
+            "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
     CLI_ROW_FLAG("scale", offsetof(cli_data, scale), "standardise the columns"),
 };
 

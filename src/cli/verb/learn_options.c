@@ -1,5 +1,7 @@
 #include "cli/verb/learn_options.h"
 
+#include <string.h>
+
 #define PLACE(field) offsetof(cli_learn_options, field)
 
 /* The first ones are for rows that are read in passes, too. */
@@ -28,8 +30,16 @@ static const cli_option OPTIONS[] = {
             "rows are in order of time: folds of --tune cv go forward in it"),
     CLI_ROW("estimate", CLI_SETTING, PLACE(settings), "HOW",
             "the error on new rows: auto (default), loo, folds:K, holdout or no"),
+    CLI_ROW("transform", CLI_SETTING, PLACE(settings), "HOW",
+            "logarithms of features with heavy tails: auto (default: if rows left out say so), log or none"),
     CLI_ROW("text", CLI_SETTING, PLACE(settings), "LIST",
             "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
+    CLI_ROW("gram", CLI_SETTING, PLACE(settings), "K.npy",
+            "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
+    CLI_ROW("bag", CLI_SETTING, PLACE(settings), "COL",
+            "rows that agree in COL are one point, a bag (default kernel after(mean(rbf), rbf))"),
+    CLI_ROW("graph", CLI_SETTING, PLACE(settings), "LIST",
+            "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features also with --kind"),
     CLI_ROW("stream", CLI_YES, PLACE(settings), NULL,
             "read DATA in passes, in memory that does not grow with it (krr; default: if it does not fit)"),
@@ -49,4 +59,15 @@ cli_group cli_learn_data_group(cli_learn_options *own)
 cli_group cli_learn_parts_group(cli_learn_options *own)
 {
     return (cli_group){"Data", OPTIONS, OF_PARTS, own};
+}
+
+cli_group cli_learn_rows_group(cli_learn_options *own)
+{
+    static const char *const NAMES[] = {"target", "features", "ignore",     "weights",  "groups", "ordered",
+                                        "missing", "na",      "categories", "no-scale", "scale",  "format"};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
+        for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+            if (strcmp(OPTIONS[i].name, NAMES[k]) == 0 && count < CLI_ROW_OPTIONS) own->rows[count++] = OPTIONS[i];
+    return (cli_group){"Data", own->rows, count, own};
 }

@@ -20,7 +20,7 @@ static const cli_option own_options[OWN_OPTIONS] = {
 };
 
 /* The first two are for verbs whose methods have a target. */
-enum { TARGET_OPTIONS = 2, SCALE_OPTION = 6 };
+enum { TARGET_OPTIONS = 2 };
 static const cli_option data_options[] = {
     CLI_ROW("target", CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)"),
     CLI_ROW("task", CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)"),
@@ -33,6 +33,12 @@ static const cli_option data_options[] = {
             "columns that are categories, though they look like numbers"),
     CLI_ROW("text", CLI_SETTING, PLACE(settings), "LIST",
             "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
+    CLI_ROW("gram", CLI_SETTING, PLACE(settings), "K.npy",
+            "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
+    CLI_ROW("bag", CLI_SETTING, PLACE(settings), "COL",
+            "rows that agree in COL are one point, a bag (default kernel after(mean(rbf), rbf))"),
+    CLI_ROW("graph", CLI_SETTING, PLACE(settings), "LIST",
+            "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
@@ -89,7 +95,10 @@ static void add_data(structure_groups *made, const cli_method_options *methods, 
     const unsigned with_target = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION;
     begin_group(made, "Data", own);
     for (int i = methods->first.tasks & with_target ? 0 : TARGET_OPTIONS; i < DATA_OPTIONS; i++)
-        add_option(made, i == SCALE_OPTION && methods->first.unscaled ? &scale_option : &data_options[i], NULL);
+        add_option(made,
+                   methods->first.unscaled && strcmp(data_options[i].name, "no-scale") == 0 ? &scale_option
+                                                                                            : &data_options[i],
+                   NULL);
 }
 
 /* Verbs whose --plot is among their own options have one picture, without colours. */
