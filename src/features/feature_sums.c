@@ -18,10 +18,10 @@
 
 #include "base/lapack.h"
 #include "base/sweep.h"
+#include "features/feature_products.h"
 
 enum {
     CHUNK = 1024, /* rows whose features are held at once */
-    BLOCK = 256,  /* columns of the products that one task makes */
     OCTAVES = 44, /* of lambda that are looked at */
     FINE = 16     /* values in each, in the end */
 };
@@ -55,25 +55,6 @@ double gram_feature_sums_bytes(int64_t dimension, int64_t outputs)
 }
 
 /* ---- rows ---- */
-
-typedef struct rows_work {
-    const gram_feature_sums *sums;
-    int64_t rows;
-} rows_work;
-
-/* products += chunk' chunk: task (i, j) owns a block of them. */
-static gram_status product_task(void *argument, const gram_worker *worker)
-{
-    const rows_work *work = argument;
-    const gram_feature_sums *s = work->sums;
-    const int64_t w = s->width, blocks = (w + BLOCK - 1) / BLOCK;
-    const int64_t i = worker->task / blocks * BLOCK, j = worker->task % blocks * BLOCK;
-    if (j > i) return GRAM_OK;
-    const int64_t height = w - i < BLOCK ? w - i : BLOCK, width = w - j < BLOCK ? w - j : BLOCK;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)height, (int)width, (int)work->rows, 1, s->chunk + i,
-                (int)w, s->chunk + j, (int)w, 1, s->products + i * w + j, (int)w);
-    return GRAM_OK;
-}
 
 /* What the features miss of k(x, x), before weights are put to them. */
 static gram_status measure(gram_context *context, const gram_features *map, int64_t rows, const double *x, int64_t ldx,
@@ -114,17 +95,15 @@ gram_status gram_feature_sums_add(gram_context *context, const gram_features *ma
                                   int64_t ldx, const double *y, const double *weights, gram_feature_sums *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t blocks = (s->width + BLOCK - 1) / BLOCK;
     if (!s->chunk) TRY(gram_take(context, "features", CHUNK * s->width, sizeof(double), (void **)&s->chunk));
     for (int64_t first = 0; first < n; first += CHUNK) {
-        rows_work work = {s, n - first < CHUNK ? n - first : CHUNK};
+        const gram_product_rows made = {
+            .rows = n - first < CHUNK ? n - first : CHUNK, .width = s->width, .f64 = s->chunk};
         const double *own = weights ? weights + first : NULL;
-        TRY(gram_features_transform(context, map, work.rows, x + first * ldx, ldx, s->chunk, s->width));
-        TRY(measure(context, map, work.rows, x + first * ldx, ldx, own, s));
-        augment(s, work.rows, y + first * s->outputs, own);
-        const gram_sweep sweep = {
-            .what = "sums of features", .tasks = blocks * blocks, .run = product_task, .argument = &work};
-        TRY(gram_sweep_run(context, &sweep));
+        TRY(gram_features_transform(context, map, made.rows, x + first * ldx, ldx, s->chunk, s->width));
+        TRY(measure(context, map, made.rows, x + first * ldx, ldx, own, s));
+        augment(s, made.rows, y + first * s->outputs, own);
+        TRY(gram_feature_products(context, &made, s->products));
     }
 done:
     return status;

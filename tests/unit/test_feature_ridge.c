@@ -108,7 +108,7 @@ static void compare(gram_context *context, const struct setting *s, double lambd
            dimension = 0;
     OK(context, gram_feature_ridge_make(context, v.map, &v.problem, strength, &r));
     OK(context, gram_feature_ridge_solve(context, "test", &r, strength, c, b));
-    OK(context, gram_feature_ridge_leverage(context, &r, lever));
+    OK(context, gram_feature_ridge_leverage(context, &r, 1, lever, NULL));
     dense_fit(&v, -1, twin);
     for (int64_t i = 0; i < N; i++)
         for (int64_t o = 0; o < M; o++) {

@@ -17,6 +17,7 @@ typedef struct primal_settings {
     gram_unpenalised_settings free;
     gram_chosen solver;      /* gram_features_kind */
     gram_chosen frequencies; /* gram_frequencies */
+    gram_chosen precision;   /* gram_precision */
     int loo;
     double C, tolerance;
     const char *landmarks, *class_weight;
@@ -38,7 +39,8 @@ typedef struct primal_state {
     double residual, trace_error, train_rmse, train_r2, loo_rmse, loo_r2, gcv, norm, effective_dimension,
         log_marginal_likelihood;
     double objective, gap;
-    int64_t iterations;
+    int64_t iterations, sample; /* rows that a preconditioner was made of */
+    const char *precision;
 } primal_state;
 
 #define PRIMAL_PLACE(field) offsetof(primal_settings, field)

@@ -193,7 +193,7 @@ gram_keeper gram_primal_keep(gram_learning *learning)
     gram_keep_array(&keeper, "feature_coefficients", state->f.p, state->f.m, state->c);
     gram_keep_array(&keeper, "feature_constants", 1, state->f.m, state->b);
     gram_keep_text(&keeper, "solver", state->f.map->type->name);
-    gram_keep_text(&keeper, "precision", "f64");
+    gram_keep_text(&keeper, "precision", state->precision ? state->precision : "f64");
     gram_keep_integer(&keeper, "rank", state->f.p);
     return keeper;
 }
