@@ -495,7 +495,7 @@ done:
 }
 
 /* tr G (G + ridge)^-1 = p - ridge |R^-1|^2, and log |A| = n log ridge - sum log w + log |I + G/ridge|, with T in G again. */
-static gram_status find_sizes(gram_context *context, gram_feature_ridge *r)
+gram_status gram_ridge_find_sizes(gram_context *context, gram_feature_ridge *r)
 {
     gram_status status = GRAM_OK;
     const int64_t p = r->p, n = r->problem->n;
@@ -543,7 +543,7 @@ gram_status gram_feature_ridge_solve(gram_context *context, const char *who, gra
     r->residual = relative(r, left);
     if (r->raw) TRY(repair(context, r, c, b, left));
     find_constants(r, c, b);
-    TRY(find_sizes(context, r));
+    TRY(gram_ridge_find_sizes(context, r));
 done:
     gram_give(context, left);
     return status;

@@ -44,9 +44,9 @@ typedef struct sketch {
     int single;
 } sketch;
 
-int gram_sketched_ridge_fits(const gram_features *map, int64_t n)
+int gram_sketched_ridge_fits(int64_t n, int64_t p)
 {
-    return map->type->open_strips && n >= LEAST * map->report.dimension;
+    return n >= LEAST * p;
 }
 
 /* ---- the sample ---- */
@@ -387,12 +387,14 @@ gram_status gram_sketched_ridge_solve(gram_context *context, const char *who, gr
     const int64_t p = job->map->report.dimension, q = job->problem->q, m = job->problem->m;
     double *squares = NULL;
     *r = (gram_feature_ridge){.map = job->map, .problem = job->problem, .p = p, .q = q, .width = p + q};
-    r->trace = r->missed = r->effective_dimension = r->log_determinant = NAN;
+    r->trace = r->missed = NAN;
     sketch k = {.context = context, .job = job, .r = r, .p = p, .q = q, .m = m, .f = f, .single = 1};
     job->passes = 0;
     job->limit = 0;
     TRY(take(&k, &squares));
     TRY(make_factor(&k, who));
+    TRY(gram_ridge_find_sizes(context, r));
+    r->log_determinant = NAN;
     TRY(begin(&k));
     precondition(&k);
     for (int64_t o = 0; o < m; o++)

@@ -5,11 +5,10 @@
 #include "features/feature_ridge.h"
 
 typedef struct gram_sketched_ridge {
-    const gram_features *map;
+    const gram_features *map; /* that makes strips */
     const gram_problem *problem;
     double strength;   /* n lambda > 0 */
     double tolerance;  /* of the fitted values, relative to them, root mean squares */
-    int single;        /* passes in f32 as long as they help; the last one is in f64 in any case */
     uint64_t seed;     /* of the rows that the preconditioner is made of */
     /* what was found */
     double error;      /* of the fitted values, estimated with the preconditioner: to a factor of 1 - sqrt(p/rows) */
@@ -19,11 +18,11 @@ typedef struct gram_sketched_ridge {
     int limit;         /* ended by the time that there was */
 } gram_sketched_ridge;
 
-/* Are there enough rows for each feature, and can the map make strips? */
-int gram_sketched_ridge_fits(const gram_features *map, int64_t n);
+/* Are n rows enough for p features? */
+int gram_sketched_ridge_fits(int64_t n, int64_t p);
 
 /* c, p x m, and b, q x m; f, n x m: the fitted values. `ridge` is then good for gram_feature_ridge_leverage (free it in any case): its factor is of the
- * sample, its effective dimension is NaN. O(p^2 rows + p^3) and O(n p (d + m)) for each pass. GRAM_ERROR_NUMERICAL: not converged; `who` begins
+ * sample, and so is its effective dimension. O(p^2 rows + p^3) and O(n p (d + m)) for each pass. GRAM_ERROR_NUMERICAL: not converged; `who` begins
  * the message. */
 gram_status gram_sketched_ridge_solve(gram_context *context, const char *who, gram_sketched_ridge *job, double *c,
                                       double *b, double *f, gram_feature_ridge *ridge);

@@ -66,8 +66,8 @@ int gram_primal_takes(const gram_learning *learning, const char *const *words, c
 
 /* Settings that contradict each other; before the data. */
 gram_status gram_primal_check(gram_learning *learning);
-/* Takes the state, reads landmarks, and plans p features of the rows. */
-gram_status gram_primal_begin(gram_learning *learning, const char *words);
+/* Takes the state, reads landmarks, and plans p features of the rows: normal equations of them, or passes if it `iterates`. */
+gram_status gram_primal_begin(gram_learning *learning, const char *words, int iterates);
 /* Kernel and lambda by `tune`, or as given: then lambda is `usual` unless it is. */
 gram_status gram_primal_choose(gram_learning *learning, double usual, gram_status (*tune)(gram_learning *learning));
 /* The map of learning->kernel, state->c and state->b for m outputs, and the holder. */

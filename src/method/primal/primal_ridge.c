@@ -74,11 +74,33 @@ static gram_status check(gram_learning *learning)
     return gram_primal_check(learning);
 }
 
+/* Is lambda to be chosen on all rows? */
+static int chooses_lambda(const gram_learning *learning)
+{
+    const primal_settings *own = learning->settings;
+    return learning->tuning != GRAM_TUNING_NONE && isnan(own->ridge.lambda) && isnan(own->ridge.noise) &&
+           isnan(own->ridge.alpha);
+}
+
+/* By iterations rather than by normal equations? Known before there is a map. */
+static int iterates_on(const gram_learning *learning, int64_t n, int64_t p)
+{
+    const primal_settings *own = learning->settings;
+    if (own->solver.value != GRAM_FEATURES_FOURIER || own->precision.value == GRAM_PRECISION_F64 || own->loo ||
+        !gram_sketched_ridge_fits(n, p))
+        return 0;
+    return own->precision.value != GRAM_PRECISION_AUTO ||
+           ((double)n * (double)p * (double)p >= MUCH && !chooses_lambda(learning));
+}
+
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
-    TRY(gram_primal_begin(learning, "normal equations of features, f64"));
+    const int iterates = iterates_on(learning, learning->n, own->solver.number);
+    TRY(gram_primal_begin(learning,
+                          iterates ? "iterations on features, mixed or f32" : "normal equations of features, f64",
+                          iterates));
     ((primal_state *)learning->own)->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     if (((primal_state *)learning->own)->lambda == 0)
@@ -200,15 +222,6 @@ done:
     return status;
 }
 
-/* Is lambda to be chosen once more on all rows? */
-static int refines(const gram_learning *learning)
-{
-    const primal_settings *own = learning->settings;
-    const primal_state *state = learning->own;
-    return learning->tuning != GRAM_TUNING_NONE && state->tuned.rows < learning->n && isnan(own->ridge.lambda) &&
-           isnan(own->ridge.noise) && isnan(own->ridge.alpha);
-}
-
 static gram_status solve_dense(gram_learning *learning, gram_problem *given)
 {
     gram_status status = GRAM_OK;
@@ -219,7 +232,7 @@ static gram_status solve_dense(gram_learning *learning, gram_problem *given)
     const int leave = own->loo || n >= ROWS_FOR_ESTIMATES * p || n * p * p <= MOST_PASS;
     double strength = state->lambda * n, *f = NULL, *lever = NULL;
     TRY(gram_feature_ridge_make(learning->context, state->f.map, given, strength, &ridge));
-    if (refines(learning)) TRY(refine(learning, &ridge, &strength));
+    if (chooses_lambda(learning) && state->tuned.rows < learning->n) TRY(refine(learning, &ridge, &strength));
     state->lambda = strength / n;
     TRY(gram_problem_set_lambda(learning->context, "fit", state->lambda, given));
     TRY(gram_feature_ridge_solve(learning->context, "fit", &ridge, strength, state->c, state->b));
@@ -237,25 +250,13 @@ done:
     return status;
 }
 
-/* By iterations rather than by normal equations? */
-static int sketches(const gram_learning *learning, const gram_problem *problem)
-{
-    const primal_settings *own = learning->settings;
-    const primal_state *state = learning->own;
-    const double n = (double)problem->n, p = (double)state->f.p;
-    if (own->precision.value == GRAM_PRECISION_F64 || own->loo || !gram_sketched_ridge_fits(state->f.map, problem->n))
-        return 0;
-    return own->precision.value != GRAM_PRECISION_AUTO || (n * p * p >= MUCH && !refines(learning));
-}
-
-/* The preconditioner is of some rows: E M^-1 is (G + strength)^-1/(1 - dimension/rows), and so are leverages with it. */
-static double correct_leverages(const gram_problem *problem, int64_t rows, double *lever)
+/* With the factor of a sample, leverages of other rows come out too large, by more where few rows have much of them. Their sum is known better: that of the
+ * sample's own rows, which is the effective dimension with the sample's matrix. */
+static void correct_leverages(const gram_problem *problem, double dimension, double *lever)
 {
     double sum = 0;
     for (int64_t i = 0; i < problem->n; i++) sum += lever[i];
-    const double dimension = fmax(sum - (double)problem->q, 0), right = dimension / (1 + dimension / (double)rows);
-    for (int64_t i = 0; i < problem->n && sum > 0; i++) lever[i] *= (right + (double)problem->q) / sum;
-    return right;
+    for (int64_t i = 0; i < problem->n && sum > 0; i++) lever[i] *= dimension / sum;
 }
 
 static gram_status solve_sketched(gram_learning *learning, gram_problem *given)
@@ -280,7 +281,8 @@ static gram_status solve_sketched(gram_learning *learning, gram_problem *given)
     state->iterations = job.passes;
     state->sample = job.rows;
     TRY(gram_feature_ridge_leverage(learning->context, &ridge, 0, lever, NULL));
-    state->effective_dimension = correct_leverages(given, job.rows, lever);
+    state->effective_dimension = ridge.effective_dimension;
+    correct_leverages(given, ridge.effective_dimension, lever);
     find_errors(learning, given, NULL, f, lever);
 done:
     if (status == GRAM_ERROR_NUMERICAL)
@@ -301,9 +303,9 @@ static gram_status solve(gram_learning *learning)
     TRY(gram_problem_make(learning->context, "fit", learning->kernel, learning->points, data->targets, data->y,
                           data->targets, data->weights, &problem));
     TRY(gram_problem_set_unpenalised(learning->context, "fit", own->free.intercept, 0, NULL, &problem));
-    TRY((state->f.map->type->sparse        ? solve_sparse
-         : sketches(learning, &problem) ? solve_sketched
-                                        : solve_dense)(learning, &problem));
+    TRY((state->f.map->type->sparse                         ? solve_sparse
+         : iterates_on(learning, problem.n, state->f.p) ? solve_sketched
+                                                        : solve_dense)(learning, &problem));
     gram_primal_find_norm(state);
 done:
     gram_problem_free(learning->context, &problem);
