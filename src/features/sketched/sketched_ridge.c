@@ -279,8 +279,8 @@ static gram_status iterate(sketch *k, const double *goal, double *rho)
     for (int iteration = 0; iteration < MOST; iteration++) {
         int done = 1;
         for (int64_t o = 0; o < m; o++) done &= rho[o] <= goal[o];
-        k->job->limit = gram_time_is_up(k->context, GRAM_TIME_OF_ITERATIONS);
         if (done || k->job->limit) break;
+        const double began = gram_clock();
         TRY(apply(k));
         for (int64_t o = 0; o < m; o++) {
             const double curve = dot(k, o, k->along, k->image), a = curve > 0 ? rho[o] / curve : 0;
@@ -293,6 +293,7 @@ static gram_status iterate(sketch *k, const double *goal, double *rho)
             for (int64_t i = 0; i < p; i++) k->along[i * m + o] = k->turned[i * m + o] + b * k->along[i * m + o];
             rho[o] = now;
         }
+        k->job->limit = gram_time_ends_iterations(k->context, began);
     }
 done:
     return status;
@@ -403,7 +404,6 @@ gram_status gram_sketched_ridge_solve(gram_context *context, const char *who, gr
     FAIL_IF(!job->limit && !(job->error <= fmax(job->tolerance, 1e-3)), context, GRAM_ERROR_NUMERICAL,
             "%s: the normal equations of %lld features were solved to %.1g only; a larger lambda helps", who,
             (long long)p, job->error);
-    if (job->limit) gram_time_left_out(context, "iterations of the ridge on features");
     r->residual = job->residual;
     r->passes = job->passes;
 done:
