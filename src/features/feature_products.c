@@ -4,8 +4,11 @@
 #include "features/feature_products.h"
 
 #include <cblas.h>
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 
 enum { WIDE = 384, LINE = 8 };
@@ -72,4 +75,25 @@ gram_status gram_feature_products(gram_context *context, const gram_product_rows
                               .share_before = rows->share_done,
                               .share_after = rows->share};
     return gram_sweep_run(context, &sweep);
+}
+
+int gram_equations_factor(int64_t p, double *a)
+{
+    const int size = (int)p;
+    double trace = 0, smallest = INFINITY;
+    int info = 0;
+    for (int64_t i = 0; i < p; i++) trace += a[i * p + i];
+    dpotrf_("U", &size, a, &size, &info, 1); /* the row-major lower triangle */
+    for (int64_t i = 0; i < p && info == 0; i++) {
+        smallest = fmin(smallest, a[i * p + i] * a[i * p + i]);
+        memset(a + i * p + i + 1, 0, (size_t)(p - i - 1) * sizeof *a);
+    }
+    return info == 0 && smallest > DBL_EPSILON * trace;
+}
+
+void gram_equations_solve(int64_t p, const double *factor, int64_t m, double *c)
+{
+    for (int transposed = 0; transposed < 2; transposed++)
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)p,
+                    (int)m, 1, factor, (int)p, c, (int)m);
 }

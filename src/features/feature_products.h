@@ -1,4 +1,4 @@
-/* Products of columns, summed over rows: what normal equations are made of. */
+/* Normal equations: products of columns, summed over rows, and solving with them. */
 #ifndef GRAM_FEATURES_FEATURE_PRODUCTS_H
 #define GRAM_FEATURES_FEATURE_PRODUCTS_H
 
@@ -14,5 +14,12 @@ typedef struct gram_product_rows {
 
 /* products += X'X, the lower triangle of width x width. O(rows width^2); the same bits for any number of threads. */
 gram_status gram_feature_products(gram_context *context, const gram_product_rows *rows, double *products);
+
+/* R of R R' = A, p x p, lower; what is above the diagonal becomes 0. Returns 0 where A is not positive definite to working precision: a pivot below the
+ * rounding of its trace is made of it. BLAS is the caller's to enter. O(p^3). */
+int gram_equations_factor(int64_t p, double *a);
+
+/* c = (R R')^-1 c, p x m. */
+void gram_equations_solve(int64_t p, const double *factor, int64_t m, double *c);
 
 #endif

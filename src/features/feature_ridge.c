@@ -304,32 +304,16 @@ void gram_feature_ridge_free(gram_context *context, gram_feature_ridge *r)
 
 /* ---- solving ---- */
 
-/* R; a pivot below the rounding of the products is made of it, and so would the solution be. */
+/* R of G + strength. */
 int gram_ridge_factorise(gram_feature_ridge *r, double strength)
 {
     const int64_t p = r->p;
-    const int size = (int)p;
-    double trace = 0, smallest = INFINITY;
-    int info = 0;
     for (int64_t i = 0; i < p; i++) {
         memcpy(r->factor + i * p, r->products + i * r->width, (size_t)p * sizeof *r->factor);
         r->factor[i * p + i] += strength;
-        trace += r->factor[i * p + i];
-    }
-    dpotrf_("U", &size, r->factor, &size, &info, 1);
-    for (int64_t i = 0; i < p && info == 0; i++) {
-        smallest = fmin(smallest, r->factor[i * p + i] * r->factor[i * p + i]);
-        memset(r->factor + i * p + i + 1, 0, (size_t)(p - i - 1) * sizeof *r->factor);
     }
     r->ridge = strength;
-    return info == 0 && smallest > DBL_EPSILON * trace;
-}
-
-void gram_ridge_back_solve(int64_t p, const double *factor, int64_t m, double *c)
-{
-    for (int transposed = 0; transposed < 2; transposed++)
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)p,
-                    (int)m, 1, factor, (int)p, c, (int)m);
+    return gram_equations_factor(p, r->factor);
 }
 
 static void find_constants(const gram_feature_ridge *r, const double *c, double *b)
@@ -442,7 +426,7 @@ static gram_status repair(gram_context *context, gram_feature_ridge *r, double *
         before = r->residual;
         memcpy(best, c, (size_t)numbers * sizeof *c);
         const int blas = gram_blas_enter();
-        gram_ridge_back_solve(r->p, r->factor, r->m, left);
+        gram_equations_solve(r->p, r->factor, r->m, left);
         gram_blas_leave(blas);
         for (int64_t k = 0; k < numbers; k++) c[k] += left[k];
     }
@@ -533,7 +517,7 @@ gram_status gram_feature_ridge_solve(gram_context *context, const char *who, gra
     const int blas = gram_blas_enter();
     const int solved = gram_ridge_factorise(r, strength);
     if (solved) {
-        gram_ridge_back_solve(p, r->factor, m, c);
+        gram_equations_solve(p, r->factor, m, c);
         left_by_products(r, c, left);
     }
     gram_blas_leave(blas);

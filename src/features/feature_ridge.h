@@ -55,12 +55,11 @@ gram_status gram_feature_ridge_path(gram_context *context, const gram_feature_ri
                                     int64_t count, gram_ridge_point *path);
 
 /* Between the files of it: of products, lower triangle, both triangles without what T explains; R of G + strength (0: singular to working
- * precision); c = (R R')^-1 c, p x m. */
+ * precision). */
 void gram_ridge_complete(gram_feature_ridge *ridge);
 int gram_ridge_factorise(gram_feature_ridge *ridge, double strength);
 /* effective_dimension and log_determinant. */
 gram_status gram_ridge_find_sizes(gram_context *context, gram_feature_ridge *ridge);
-void gram_ridge_back_solve(int64_t p, const double *factor, int64_t m, double *c);
 
 /* T's part of raw rows, q x p (the caller's to give back); rows (with their columns t, q each) without it; and
  * t_i'(T'W T)^-1 t_i, `work` for 2 q + 1 numbers. */

@@ -16,7 +16,6 @@
 #include <gram/eigen.h>
 #include <gram/matrix.h>
 
-#include "base/lapack.h"
 #include "base/sweep.h"
 #include "features/feature_products.h"
 
@@ -193,16 +192,16 @@ static void measure_solution(const equations *e, double noise, gram_sums_ridge *
     r->gcv = NAN;
 }
 
-/* |g - (G + m I) c|/|g|, the worst output; the upper triangle has G, `diagonal` its diagonal with the ridge. */
-static double residual_of(const equations *e, const double *diagonal, const double *c)
+/* |g - (G + m I) c|/|g|, the worst output. */
+static double residual_of(const equations *e, double noise, const double *c)
 {
     double worst = 0;
     for (int64_t o = 0; o < e->m; o++) {
         double left = 0, size = 0;
         for (int64_t i = 0; i < e->d; i++) {
-            double sum = e->g[i * e->m + o] - diagonal[i] * c[i * e->m + o];
-            for (int64_t j = 0; j < i; j++) sum -= e->matrix[j * e->d + i] * c[j * e->m + o];
-            for (int64_t j = i + 1; j < e->d; j++) sum -= e->matrix[i * e->d + j] * c[j * e->m + o];
+            double sum = e->g[i * e->m + o] - noise * c[i * e->m + o];
+            for (int64_t j = 0; j <= i; j++) sum -= e->matrix[i * e->d + j] * c[j * e->m + o];
+            for (int64_t j = i + 1; j < e->d; j++) sum -= e->matrix[j * e->d + i] * c[j * e->m + o];
             left += sum * sum;
             size += e->g[i * e->m + o] * e->g[i * e->m + o];
         }
@@ -216,32 +215,23 @@ static gram_status solve_given(gram_context *context, const gram_feature_sums *s
     gram_status status = GRAM_OK;
     const int64_t d = e->d, m = e->m;
     const double noise = r->lambda * (double)s->n;
-    const int size = (int)d;
-    double *diagonal = NULL, trace = 0, least = INFINITY;
-    int info = 0;
-    TRY(gram_take(context, "normal equations", d, sizeof *diagonal, (void **)&diagonal));
-    for (int64_t i = 0; i < d; i++) {
-        e->matrix[i * d + i] += noise;
-        diagonal[i] = e->matrix[i * d + i];
-        trace += diagonal[i];
-        for (int64_t j = 0; j < i; j++) e->matrix[j * d + i] = e->matrix[i * d + j];
-    }
+    double *factor = NULL;
+    TRY(gram_take(context, "normal equations", d * d, sizeof *factor, (void **)&factor));
+    memcpy(factor, e->matrix, (size_t)(d * d) * sizeof *factor);
+    for (int64_t i = 0; i < d; i++) factor[i * d + i] += noise;
     memcpy(r->c, e->g, (size_t)(d * m) * sizeof *r->c);
     const int blas = gram_blas_enter();
-    dpotrf_("U", &size, e->matrix, &size, &info, 1); /* the row-major lower triangle */
-    for (int transposed = 0; transposed < 2 && info == 0; transposed++)
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, size,
-                    (int)m, 1, e->matrix, size, r->c, (int)m);
+    const int solved = gram_equations_factor(d, factor);
+    if (solved) gram_equations_solve(d, factor, m, r->c);
     gram_blas_leave(blas);
-    for (int64_t i = 0; i < d && info == 0; i++) least = fmin(least, e->matrix[i * d + i] * e->matrix[i * d + i]);
-    FAIL_IF(info != 0 || !(least > DBL_EPSILON * trace), context, GRAM_ERROR_NUMERICAL,
+    FAIL_IF(!solved, context, GRAM_ERROR_NUMERICAL,
             "krr: the normal equations of %lld features are singular to working precision; a larger lambda helps",
             (long long)d);
-    r->residual = residual_of(e, diagonal, r->c);
+    r->residual = residual_of(e, noise, r->c);
     r->effective_dimension = NAN;
     measure_solution(e, noise, r);
 done:
-    gram_give(context, diagonal);
+    gram_give(context, factor);
     return status;
 }
 

@@ -255,7 +255,7 @@ static void precondition(const sketch *k)
 {
     memcpy(k->turned, k->left, (size_t)(k->p * k->m) * sizeof *k->turned);
     const int blas = gram_blas_enter();
-    gram_ridge_back_solve(k->p, k->r->factor, k->m, k->turned);
+    gram_equations_solve(k->p, k->r->factor, k->m, k->turned);
     gram_blas_leave(blas);
 }
 
