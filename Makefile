@@ -23,6 +23,7 @@ help:
 	@echo "make analyze           clang's analyzer and gcc -fanalyzer; findings must have an answer"
 	@echo "make format            formats the C files in place"
 	@echo "make gallery           draws the pictures of docs/gallery.md anew, by its own commands"
+	@echo "make pages             opens the gallery in headless Chromium: no error, no request to any host"
 	@echo "make exports           writes src/exports.txt anew: libgram's public symbols"
 	@echo "make python            builds the Python package and installs it for $(PYTHON), or into SITE=FOLDER"
 	@echo "make wheel             builds a wheel that brings libgram, the command and their BLAS, into build/wheel"
@@ -91,6 +92,10 @@ gallery:
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) scripts/gallery build/release/bin/gram
 
+pages:
+	@scripts/setup pages
+	@scripts/page-check docs/gallery.md
+
 # As root after a build by the user, nothing is compiled again.
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
@@ -120,4 +125,4 @@ deb:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports gallery install dist deb clean
+.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports gallery pages install dist deb clean

@@ -211,6 +211,9 @@ typedef struct gram_predict_options {
     int reconstruct;  /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
     const char *kind; /* the column that says what rows are; NULL: that of the fit. Without such a column: values */
     const char *keep; /* names of columns that a stream reads too, as text, with commas between; NULL: none */
+    /* the file with the kernel of new rows with those of the fit, for a stream of a model of a given matrix: m x n numbers; as many columns as the model needs rows; or
+     * m x (n + m), the new ones among themselves, too, for deviations. NULL: LIBSVM's precomputed format has it */
+    const char *gram;
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -231,6 +234,9 @@ GRAM_API gram_status gram_learner_write_values(gram_context *context, gram_learn
 GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_model *model,
                                            const gram_predict_options *options, gram_predictor **predictor);
 GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
+
+/* Rows of the training data, of a model of a given matrix (gram_table_options.gram); 0: it is none. */
+GRAM_API int64_t gram_model_given_rows(const gram_model *model);
 
 /* What rows are prepared by for it: the model's preparation, or that of the view or views that were asked for. NULL: the model
  * has none, or two views with columns of one name. It belongs to the predictor. */

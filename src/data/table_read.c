@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "data/given/given_table.h"
 #include "data/table.h"
 
 /* A new format is a type and a row. */
@@ -51,16 +52,24 @@ done:
     return status;
 }
 
+static gram_status read_options(gram_context *context, const gram_table_options *options, gram_table_options *known)
+{
+    gram_status status = GRAM_OK;
+    gram_table_options_init(known, sizeof *known);
+    TRY(gram_sized_read(context, "table_read", "options", "gram_table_options", options, known, sizeof *known));
+    TRY(check_options(context, known));
+done:
+    return status;
+}
+
 /* Reads the caller's options into `known` and finds the format. */
 static gram_status choose(gram_context *context, const char *path, const gram_table_options *options,
                           gram_table_options *known, const gram_format_type **type)
 {
     gram_status status = GRAM_OK;
     size_t length = strlen(path);
-    gram_table_options_init(known, sizeof *known);
-    TRY(gram_sized_read(context, "table_read", "options", "gram_table_options", options, known, sizeof *known));
+    TRY(read_options(context, options, known));
     gram_format format = known->format;
-    TRY(check_options(context, known));
     if (format == GRAM_FORMAT_AUTO && strcmp(path, "-") == 0) format = GRAM_FORMAT_CSV;
     if (ends_with(path, length, ".gz")) length -= strlen(".gz");
     for (int i = 0; i < FORMATS; i++) {
@@ -96,6 +105,7 @@ static gram_status read_source(gram_context *context, const gram_format_type *ty
     TRY(gram_table_create(context, gram_source_name(source), &made));
     TRY(type->read ? type->read(context, source, options, made)
                    : read_by_filling(context, type, source, options, made));
+    TRY(gram_table_check_graphs(context, made));
     *table = made;
     made = NULL;
 done:
@@ -116,8 +126,11 @@ gram_status gram_table_read(gram_context *context, const char *path, const gram_
     const gram_format_type *type;
     gram_table_options known;
     gram_source *source = NULL;
-    if (!context || !path || !table) return GRAM_ERROR_ARGUMENT;
+    if (!context || !table) return GRAM_ERROR_ARGUMENT;
     *table = NULL;
+    TRY(read_options(context, options, &known));
+    if (gram_table_wants_given(&known)) return gram_given_table_read(context, path, &known, table);
+    if (!path) return GRAM_ERROR_ARGUMENT;
     TRY(choose(context, path, options, &known, &type));
     TRY(gram_source_open(context, path, is_read_twice(type, &known), &source));
     TRY(read_source(context, type, source, &known, table));

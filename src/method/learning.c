@@ -80,7 +80,8 @@ const char *gram_learning_target(const gram_learning *learning)
 
 int64_t gram_learning_row(const gram_learning *learning, int64_t row)
 {
-    return learning->first_row + (learning->data->rows ? learning->data->rows[row] : row) + 1;
+    const gram_prepared *data = learning->data;
+    return learning->first_row + (data->first ? data->first[row] : data->rows ? data->rows[row] : row) + 1;
 }
 
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice)

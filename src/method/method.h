@@ -582,6 +582,10 @@ gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *p
                                   const char *whom);
 /* gram_predictor_evaluate for rows whose targets are known, or not (predictor.c). */
 /* The same for points as they are, functionals too. */
+/* At rows of numbers, or with columns that hold places in the stores `objects`, of which there are d (NULL: none). */
+gram_status gram_predictor_evaluate_stored(gram_context *context, const gram_predictor *predictor,
+                                           struct gram_objects *const *objects, int64_t n, const double *x,
+                                           const double *weights, int scored, double *values, int64_t ldv);
 gram_status gram_predictor_evaluate_points(gram_context *context, const gram_predictor *predictor,
                                            const gram_points *points, const double *weights, int scored, double *values,
                                            int64_t ldv);

@@ -216,6 +216,23 @@ static void add_whole(gram_string *whole, const gram_picture *picture, const pic
     gram_string_add(whole, "unset output\n");
 }
 
+int cli_plot_available(void)
+{
+    return is_installed("gnuplot");
+}
+
+int cli_plot_text(cli_session *session, const char *words, gram_status status, gram_picture *picture, gram_string *svg)
+{
+    gram_string whole = {0};
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    cli_session_clear(session);
+    add_whole(&whole, picture, &FORMATS[0]);
+    gram_picture_destroy(picture);
+    const int code = whole.failed ? cli_no_memory() : draw(words, &FORMATS[0], &whole, svg);
+    gram_string_free(&whole);
+    return code;
+}
+
 int cli_plot(cli_session *session, const char *path, gram_status status, gram_picture *picture)
 {
     gram_string whole = {0}, drawn = {0};

@@ -30,6 +30,14 @@ static const gram_column *find_sparse(const gram_preparation_description *known)
     return NULL;
 }
 
+/* Is there a number to be scaled? */
+static int has_numbers(const gram_preparation_description *known)
+{
+    for (int64_t i = 0; i < known->feature_count; i++)
+        if (!known->features[i].text && known->features[i].kind == GRAM_COLUMN_PLAIN) return 1;
+    return 0;
+}
+
 void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
 {
     static const char *const without_target[GRAM_TASK_COUNT] = {[GRAM_TASK_ONE_CLASS] =
@@ -54,7 +62,8 @@ void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
     if (dropped > 0) gram_string_add(text, ", %s dropped", gram_count_format(dropped, rows));
     const gram_column *sparse = find_sparse(known);
     if (sparse) gram_string_add(text, "; sparse, %s columns", gram_count_format(sparse->width, rows));
-    gram_string_add(text, !known->scaled ? "; not scaled.\n\n"
-                          : sparse       ? ", each divided by its deviation and not centred.\n\n"
-                                         : "; numbers are standardised.\n\n");
+    gram_string_add(text, !sparse && !has_numbers(known) && !lesson->second_preparation ? ".\n\n"
+                          : !known->scaled                                               ? "; not scaled.\n\n"
+                          : sparse ? ", each divided by its deviation and not centred.\n\n"
+                                   : "; numbers are standardised.\n\n");
 }

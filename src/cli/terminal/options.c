@@ -45,6 +45,8 @@ static const cli_option data_options[CLI_DATA_OPTIONS] = {
     CLI_ROW_CHOICE("format", offsetof(cli_data, format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
     CLI_ROW("features", CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7"),
     CLI_ROW("ignore", CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out"),
+    CLI_ROW("text", CLI_TEXT, offsetof(cli_data, texts), "LIST",
+            "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
     CLI_ROW_FLAG("scale", offsetof(cli_data, scale), "standardise the columns"),
 };
 
@@ -158,7 +160,7 @@ static void list_choices(gram_string *text, const cli_choice *choices)
 /* The name that was most likely meant, or NULL. */
 static const char *near_choice(const cli_choice *choices, const char *text)
 {
-    enum { MOST = 16 };
+    enum { MOST = 32 };
     const char *names[MOST];
     size_t count = 0;
     for (; choices->name && count < MOST; choices++) names[count++] = choices->name;
@@ -174,11 +176,7 @@ static int bad_choice(const cli_usage *usage, const cli_option *option, const ch
     if (choice && choice->number)
         gram_string_add(&help, " %s is a whole number from %" PRId64 " to %" PRId64 ".", choice->number, choice->least,
                         choice->most);
-    if (near && !choice)
-        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s', did you mean '%s'?", usage->verb,
-                       option->name, text, near);
-    else
-        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
+    (void)cli_cannot_be(usage->verb, option->name, text, choice ? NULL : near, help.data);
     gram_string_free(&help);
     return CLI_WRONG_USE;
 }

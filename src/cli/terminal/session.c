@@ -78,6 +78,13 @@ int cli_no_memory(void)
     return cli_fail(CLI_OVER_LIMIT, cli_help(GRAM_ERROR_MEMORY), "the system has no memory left");
 }
 
+int cli_cannot_be(const char *verb, const char *option, const char *value, const char *near, const char *help)
+{
+    if (near)
+        return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s', did you mean '%s'?", verb, option, value, near);
+    return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s'", verb, option, value);
+}
+
 int cli_no_such(const char *before, const char *what, const char *name, const cli_verb *rows, size_t count,
                 const char *help)
 {
@@ -176,6 +183,12 @@ static void on_progress(void *user, const char *what, double share)
     if (share > 0.01 && spent > 0.5) (void)fprintf(stderr, "  %.0f s left", spent * (1 - share) / share);
     (void)fflush(stderr);
     session->shown = 1;
+}
+
+int cli_session_progress(cli_session *session, const char *what, double share)
+{
+    if (session->on_terminal || session->common->verbose) on_progress(session, what, share);
+    return caught_signal ? cli_session_fail(session, GRAM_ERROR_CANCELLED, 0, NULL) : CLI_DONE;
 }
 
 /* ---- the session ---- */

@@ -7,6 +7,7 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/report/lesson_report.h"
+#include "cli/report/made_by.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
@@ -30,6 +31,8 @@ typedef struct fit_state {
     gram_model *before; /* --resume */
     gram_model *model;
     gram_description *description;
+    int count; /* of the command's words */
+    char **words;
 } fit_state;
 
 #define PLACE(field) offsetof(fit_options, field)
@@ -155,7 +158,8 @@ static int write_model(cli_session *session, const fit_state *fit)
 static int finish(cli_session *session, fit_state *fit)
 {
     int drawn = CLI_DONE;
-    int code = cli_model_report_find(session, fit->model, fit->own.model, &fit->description);
+    int code = cli_keep_command(session, fit->model, fit->count, fit->words);
+    if (code == CLI_DONE) code = cli_model_report_find(session, fit->model, fit->own.model, &fit->description);
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code != CLI_DONE) return code;
     if (fit->own.plot) drawn = draw(session, fit);
@@ -206,6 +210,8 @@ int cli_fit(int count, char **arguments)
 {
     fit_state *fit = calloc(1, sizeof *fit);
     if (!fit) return cli_no_memory();
+    fit->count = count;
+    fit->words = arguments;
     int code = cli_method_options_make(&fit->of_methods, NULL);
     if (code == CLI_DONE) code = run(fit, count, arguments);
     cli_method_options_free(&fit->of_methods);

@@ -22,7 +22,6 @@
 #include "learn/estimate/feature_importance.h"
 #include "learn/estimate/left_out_interval.h"
 #include "learn/learner.h"
-#include "tune/row_folds.h"
 
 enum {
     FEW = 60,
@@ -55,11 +54,9 @@ int gram_estimate_is_wanted(const gram_learning *learning)
     return asked(learning).value != WORD_NO && learning->task <= GRAM_TASK_CLASSIFICATION;
 }
 
-/* Why parts of the rows cannot be fitted by themselves; NULL: they can. */
-static const char *obstacle(const gram_learning *learning)
+const char *gram_estimate_obstacle(const gram_learning *learning)
 {
     if (learning->functionals || learning->senses) return "rows are not all values";
-    if (learning->data->objects) return "rows are sparse or have columns of texts";
     if (learning->before) return "the fit goes on from an earlier one";
     if (learning->initial) return "the fit starts from a model";
     if (learning->n < 4) return "there are fewer than 4 rows";
@@ -112,24 +109,10 @@ static void decide_as_asked(const gram_learning *learning, gram_chosen word, gra
 static gram_status deal(gram_learning *learning, gram_estimate_state *state)
 {
     gram_status status = GRAM_OK;
-    const int classes = learning->task == GRAM_TASK_CLASSIFICATION;
-    gram_folds_rule rule = {.folds = state->folds,
-                            .labels = classes ? learning->labels : NULL,
-                            .classes = classes ? learning->classes.count : 1,
-                            .weights = learning->has_row_noise ? NULL : learning->data->weights,
-                            .groups = learning->groups,
-                            .ordered = learning->ordered,
-                            .stream = FOLD_STREAM};
-    int64_t most = 0;
-    TRY(gram_folds_most(learning->context, learning->data->n, &rule, &most));
-    if (rule.folds > most) rule.folds = state->folds = most;
-    if (most < 2) {
-        state->way = GRAM_ESTIMATE_NONE;
-        (void)snprintf(state->missing, sizeof state->missing, "rows cannot be divided into two folds");
-        return status;
-    }
-    TRY(gram_learning_take(learning, learning->data->n, sizeof *state->fold, &state->fold));
-    TRY(gram_folds_deal(learning->context, "estimate", learning->data->n, &rule, state->fold));
+    TRY(gram_left_out_deal(learning, &learning->arena, FOLD_STREAM, &state->folds, &state->fold));
+    if (state->folds > 1) return status;
+    state->way = GRAM_ESTIMATE_NONE;
+    (void)snprintf(state->missing, sizeof state->missing, "rows cannot be divided into two folds");
 done:
     return status;
 }
@@ -185,7 +168,7 @@ done:
 gram_status gram_estimate_begin(gram_learning *learning, gram_estimate_state *state)
 {
     gram_status status = GRAM_OK;
-    const char *why = obstacle(learning);
+    const char *why = gram_estimate_obstacle(learning);
     *state = (gram_estimate_state){.way = GRAM_ESTIMATE_NONE};
     if (!gram_estimate_is_wanted(learning)) return status;
     if (why) {

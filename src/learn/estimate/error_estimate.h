@@ -23,6 +23,9 @@ typedef struct gram_estimate_state {
     gram_learning first; /* of a holdout that joins: the fit to the others */
 } gram_estimate_state;
 
+/* Why parts of the rows cannot be fitted by themselves; NULL: they can. */
+const char *gram_estimate_obstacle(const gram_learning *learning);
+
 /* Was one asked for? */
 int gram_estimate_is_wanted(const gram_learning *learning);
 /* Before the fit of learning that is ready: decides on a way, and fits to the others first if a holdout is to join. A way that

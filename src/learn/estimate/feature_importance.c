@@ -58,7 +58,8 @@ gram_status gram_importance_add(gram_left_out *out, const gram_predictor *predic
     for (int64_t f = 0; f < features; f++) {
         gram_random_permutation((gram_random){gram_context_seed(context), SHUFFLE_STREAM}, (uint64_t)f, used, order);
         shuffle(out, f, used, order, x, shuffled);
-        TRY(gram_predictor_evaluate_rows(context, predictor, used, shuffled, NULL, 1, values, columns->ld));
+        TRY(gram_predictor_evaluate_stored(context, predictor, out->whole->data->objects, used, shuffled, NULL, 1, values,
+                                           columns->ld));
         for (int64_t i = 0; i < used; i++) {
             gram_left_out_put(out, columns, values + i * columns->ld, row);
             out->rises[rows[i] * features + f] = gram_left_out_loss(out, rows[i], row) -

@@ -8,6 +8,7 @@
 #include "base/system/system_call.h"
 #include "learn/cells/cells.h"
 #include "learn/estimate/feature_importance.h"
+#include "learn/estimate/training_sample.h"
 #include "tune/row_folds.h"
 
 gram_status gram_left_out_begin(const gram_learning *whole, gram_left_out *out)
@@ -90,6 +91,16 @@ static void put_rows(gram_left_out *out, const gram_columns *part, int64_t count
     out->rows += count;
 }
 
+gram_status gram_left_out_take(gram_left_out *out, const gram_columns *part, int64_t count, const int64_t *rows,
+                               const double *values)
+{
+    gram_status status = GRAM_OK;
+    TRY(name_columns(out, part));
+    put_rows(out, part, count, rows, values);
+done:
+    return status;
+}
+
 /* Training rows of one class predict that class. */
 static gram_status put_only(gram_left_out *out, int64_t label, int64_t count, const int64_t *rows)
 {
@@ -122,7 +133,6 @@ static gram_status predict(gram_left_out *out, const gram_model *model, int64_t 
     wish.scores = 1;
     TRY(gram_predictor_create(context, model, &wish, &predictor));
     const gram_columns *columns = gram_predictor_columns(predictor);
-    TRY(name_columns(out, columns));
     TRY(gram_take(context, "left out", count * d, sizeof *x, (void **)&x));
     TRY(gram_take(context, "left out", count * columns->ld, sizeof *values, (void **)&values));
     if (data->weights) TRY(gram_take(context, "left out", count, sizeof *weights, (void **)&weights));
@@ -130,9 +140,9 @@ static gram_status predict(gram_left_out *out, const gram_model *model, int64_t 
         memcpy(x + i * d, data->x + rows[i] * d, (size_t)d * sizeof *x);
         if (weights) weights[i] = data->weights[rows[i]];
     }
-    TRY(gram_predictor_evaluate_rows(context, predictor, count, x, weights, 1, values, columns->ld));
-    put_rows(out, columns, count, rows, values);
-    TRY(gram_importance_add(out, predictor, count, rows, x));
+    TRY(gram_predictor_evaluate_stored(context, predictor, data->objects, count, x, weights, 1, values, columns->ld));
+    TRY(gram_left_out_take(out, columns, count, rows, values));
+    if (!out->plain) TRY(gram_importance_add(out, predictor, count, rows, x));
 done:
     gram_predictor_destroy(predictor);
     gram_give(context, x);
@@ -194,6 +204,31 @@ done:
 
 /* ---- folds ---- */
 
+gram_status gram_left_out_deal(const gram_learning *learning, gram_arena *arena, uint64_t stream, int64_t *folds,
+                               int64_t **fold)
+{
+    gram_status status = GRAM_OK;
+    const int classes = learning->task == GRAM_TASK_CLASSIFICATION;
+    gram_folds_rule rule = {.folds = *folds,
+                            .labels = classes ? learning->labels : NULL,
+                            .classes = classes ? learning->classes.count : 1,
+                            .weights = learning->has_row_noise ? NULL : learning->data->weights,
+                            .groups = learning->groups,
+                            .ordered = learning->ordered,
+                            .stream = stream};
+    int64_t most = 0;
+    TRY(gram_folds_most(learning->context, learning->data->n, &rule, &most));
+    if (rule.folds > most) rule.folds = *folds = most;
+    if (most < 2) {
+        *folds = 1;
+        return status;
+    }
+    TRY(gram_arena_take(learning->context, arena, "left out", learning->data->n, sizeof **fold, (void **)fold));
+    TRY(gram_folds_deal(learning->context, "estimate", learning->data->n, &rule, *fold));
+done:
+    return status;
+}
+
 static gram_status keep_model(gram_left_out *out, int64_t most, gram_learning *fit)
 {
     gram_status status = GRAM_OK;
@@ -233,7 +268,12 @@ gram_status gram_left_out_folds(gram_left_out *out, const gram_found_numbers *fo
         TRY(gram_pulse(context, "left-out rows", (double)(k - first) / (double)(last - first + 1)));
         part_rows(out, fold, k, rows, counts);
         if (counts[0] == 0 || counts[1] == 0) continue;
-        TRY(gram_left_out_fit(out, found, counts[0], rows, counts[1], rows + out->n, keep ? &fit : NULL));
+        if (out->most_rows > 0) TRY(gram_training_sample(out, (uint64_t)k, &counts[0], rows));
+        if (counts[0] > out->fit_rows) out->fit_rows = counts[0];
+        if (out->rule)
+            TRY(out->rule(out, counts[0], rows, counts[1], rows + out->n));
+        else
+            TRY(gram_left_out_fit(out, found, counts[0], rows, counts[1], rows + out->n, keep ? &fit : NULL));
         if (keep && fit.model) TRY(keep_model(out, last - first + 1, &fit));
         if (fit.context) gram_part_forget(&fit);
         fit = (gram_learning){0};

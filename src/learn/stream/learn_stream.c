@@ -28,7 +28,7 @@ int gram_learning_wants_stream(const gram_learning *learning)
 /* An option that needs the whole table, or NULL. */
 static const char *needs_table(const gram_learning *learning)
 {
-    static const gram_common_option WHOLE[] = {GRAM_COMMON_GROUPS, GRAM_COMMON_KIND};
+    static const gram_common_option WHOLE[] = {GRAM_COMMON_GROUPS, GRAM_COMMON_KIND, GRAM_COMMON_BAG};
     for (size_t i = 0; i < sizeof WHOLE / sizeof *WHOLE; i++)
         if (gram_learning_common(learning, WHOLE[i])) return gram_common_options[WHOLE[i]].name;
     if (gram_given_text(learning, "row-noise")) return "row-noise";

@@ -58,6 +58,7 @@ gram_status gram_draw_views(gram_context *context, gram_scene *scene, gram_pictu
 gram_status gram_draw_eigenvalues(gram_context *context, gram_scene *scene, gram_picture *picture);
 gram_status gram_draw_solution(gram_context *context, gram_scene *scene, gram_picture *picture);
 gram_status gram_draw_descent(gram_context *context, gram_scene *scene, gram_picture *picture);
+gram_status gram_draw_convergence(gram_context *context, gram_scene *scene, gram_picture *picture);
 
 /* ---- what they share ---- */
 

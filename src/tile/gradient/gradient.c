@@ -99,8 +99,12 @@ static gram_status check_inputs(gram_context *context, const char *function, con
         const int given =
             leaf && (node->type->form == GRAM_FORM_INDEX ||
                      (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope && !node->type->coords_factor));
-        FAIL_IF(given || node->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
-                "%s: %s has no known derivative by the inputs", function, leaf ? node->type->name : "scale");
+        const char *name = leaf                             ? node->type->name
+                           : node->node == GRAM_NODE_AFTER ? "after"
+                           : node->node == GRAM_NODE_MEAN  ? "mean"
+                                                           : "scale";
+        FAIL_IF(given || node->node == GRAM_NODE_SCALE || node->node == GRAM_NODE_AFTER || node->bags, context,
+                GRAM_ERROR_UNSUPPORTED, "%s: %s has no known derivative by the inputs", function, name);
     }
 done:
     return status;
@@ -348,7 +352,7 @@ gram_status gram_matrix_parameter_gradient(gram_context *context, const gram_ker
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_parameter_gradient: gradient is NULL");
     count = gram_kernel_parameter_count(kernel);
     TRY(take_zeroed(context, "matrix_parameter_gradient", count, &sums));
-    if (x && weights && (x->functionals || (y && y->functionals)))
+    if (x && weights && (x->functionals || (y && y->functionals) || gram_gradient_by_differences(kernel)))
         TRY(gram_gradient_functionals(context, &request, weights, sums));
     else
         TRY(add_parameters(context, &request, &how, sums));
