@@ -17,8 +17,8 @@
 
 enum { BLOCK = 256, PROJECTIONS = 64, ROWS_FOR_EACH = 20 };
 
-static const double HIGH = 0.05;  /* estimates above it are not good enough */
-static const double MUCH = 1e10;  /* operations: below, all are exact */
+static const double HIGH = 0.05; /* estimates above it are not good enough */
+static const double MUCH = 1e10; /* operations: below, all are exact */
 static const uint64_t STREAM = 0x6c65766572616765U;
 
 static int64_t least(int64_t a, int64_t b)
@@ -46,8 +46,8 @@ void gram_ridge_take_off(const gram_feature_ridge *r, const double *shared, cons
                          int64_t ld)
 {
     if (r->q > 0)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)r->p, (int)r->q, -1, t, (int)r->q, shared,
-                    (int)r->p, 1, x, (int)ld);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)r->p, (int)r->q, -1, t, (int)r->q,
+                    shared, (int)r->p, 1, x, (int)ld);
 }
 
 /* The work behind `small` is not for several threads. */
@@ -78,8 +78,7 @@ static void square_rows(const leverages *s, int64_t rows, double *x, double *roo
         cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, p, 1, s->u, p, x, ld);
     const double *turned = s->directions ? room : x;
     const int width = s->directions ? PROJECTIONS : p, stride = s->directions ? PROJECTIONS : ld;
-    for (int64_t k = 0; k < rows; k++)
-        out[k] = cblas_ddot(width, turned + k * stride, 1, turned + k * stride, 1);
+    for (int64_t k = 0; k < rows; k++) out[k] = cblas_ddot(width, turned + k * stride, 1, turned + k * stride, 1);
 }
 
 static gram_status leverage_task(void *argument, const gram_worker *worker)
@@ -90,8 +89,7 @@ static gram_status leverage_task(void *argument, const gram_worker *worker)
     double *x = s->features + from * s->ld, *squares = worker->scratch, *work = squares + BLOCK,
            *t = work + 2 * r->q + 1, *room = t + BLOCK * r->q;
     for (int64_t k = 0; k < rows && r->q > 0; k++)
-        memcpy(t + k * r->q, r->problem->t + (s->which ? s->which[at + k] : at + k) * r->q,
-               (size_t)r->q * sizeof *t);
+        memcpy(t + k * r->q, r->problem->t + (s->which ? s->which[at + k] : at + k) * r->q, (size_t)r->q * sizeof *t);
     gram_ridge_take_off(r, s->shared, t, rows, x, s->ld);
     square_rows(s, rows, x, room, squares);
     for (int64_t k = 0; k < rows; k++) {
@@ -109,8 +107,7 @@ static gram_status leverage_chunk(gram_context *context, void *argument, int64_t
     s->first = first, s->rows = rows, s->ld = ld, s->features = features;
     const gram_sweep sweep = {.what = "leave-one-out",
                               .tasks = (rows + BLOCK - 1) / BLOCK,
-                              .scratch_bytes =
-                                  (size_t)(BLOCK + (BLOCK + 2) * s->r->q + 1 + room) * sizeof(double),
+                              .scratch_bytes = (size_t)(BLOCK + (BLOCK + 2) * s->r->q + 1 + room) * sizeof(double),
                               .run = leverage_task,
                               .argument = s,
                               .share_before = (double)first / (double)s->n,
@@ -157,8 +154,8 @@ done:
     return status;
 }
 
-gram_status gram_feature_ridge_leverage(gram_context *context, const gram_feature_ridge *r, int exact,
-                                        double *leverage, int64_t *estimated)
+gram_status gram_feature_ridge_leverage(gram_context *context, const gram_feature_ridge *r, int exact, double *leverage,
+                                        int64_t *estimated)
 {
     gram_status status = GRAM_OK;
     const double *l = gram_feature_factor(r->map), work = (double)r->problem->n * (double)r->p * (double)r->p;

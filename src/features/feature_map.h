@@ -23,7 +23,7 @@ enum { GRAM_FEATURE_STRIP = 32 };
 typedef struct gram_feature_strips {
     const gram_features *map;
     const gram_vecmath *vecmath;
-    int single; /* f32, to some 2^-22 of sqrt k(x, x) in each; else f64 */
+    int single;              /* f32, to some 2^-22 of sqrt k(x, x) in each; else f64 */
     int64_t padded, scratch; /* scratch: numbers that put_strip wants */
     double height, *turned;  /* turned: the caller's to give back */
 } gram_feature_strips;

@@ -116,10 +116,14 @@ static gram_status add_chunk(gram_context *context, void *argument, int64_t firs
     gram_status status = GRAM_OK;
     sums *s = argument;
     const double n = (double)s->r->problem->n;
-    const gram_product_rows made = {
-        .rows = rows, .width = ld, .f64 = features, .share_done = (double)first / n, .share = (double)(first + rows) / n};
+    const gram_product_rows made = {.rows = rows,
+                                    .width = ld,
+                                    .f64 = features,
+                                    .share_done = (double)first / n,
+                                    .share = (double)(first + rows) / n};
     s->first = first, s->rows = rows, s->features = features;
-    const gram_sweep sweep = {.what = "features", .tasks = (rows + BLOCK - 1) / BLOCK, .run = beside_task, .argument = s};
+    const gram_sweep sweep = {
+        .what = "features", .tasks = (rows + BLOCK - 1) / BLOCK, .run = beside_task, .argument = s};
     TRY(gram_sweep_run(context, &sweep));
     for (int64_t k = 0; k < rows; k++) s->seen += s->each[k];
     TRY(gram_feature_products(context, &made, s->r->products));

@@ -100,8 +100,7 @@ static gram_status put_chunk(gram_context *context, void *argument, int64_t firs
 {
     rows_work *w = argument;
     w->first = first, w->rows = rows, w->z = z, w->ld = ld;
-    const gram_sweep sweep = {
-        .what = "values", .tasks = (rows + BLOCK - 1) / BLOCK, .run = value_task, .argument = w};
+    const gram_sweep sweep = {.what = "values", .tasks = (rows + BLOCK - 1) / BLOCK, .run = value_task, .argument = w};
     return gram_sweep_run(context, &sweep);
 }
 

@@ -237,7 +237,8 @@ static void sampled_certificate(void **state)
     (void)state;
     for (int run = 0; run < RUNS; run++) {
         gram_context *context = TEST_CONTEXT(.seed = (uint64_t)run);
-        double *x = test_random(100 + (uint64_t)run, ROWS * D, -1, 1), *y = test_random(300 + (uint64_t)run, ROWS, -1, 1);
+        double *x = test_random(100 + (uint64_t)run, ROWS * D, -1, 1),
+               *y = test_random(300 + (uint64_t)run, ROWS, -1, 1);
         for (int i = 0; i < 30 * D; i++) x[i] *= 4; /* rows far from the others, which landmarks see badly */
         for (int i = 0; i < ROWS; i++) y[i] = 0.5 * y[i] + sin(6 * x[i * D]) * cos(5 * x[i * D + 1]);
         gram_points *points = test_points(context, ROWS, D, x);
@@ -385,8 +386,9 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_the_twin), cmocka_unit_test(raw_products), cmocka_unit_test(certificate), cmocka_unit_test(sampled_certificate),
-        cmocka_unit_test(variances),        cmocka_unit_test(all_rows),     cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(against_the_twin),    cmocka_unit_test(raw_products), cmocka_unit_test(certificate),
+        cmocka_unit_test(sampled_certificate), cmocka_unit_test(variances),    cmocka_unit_test(all_rows),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

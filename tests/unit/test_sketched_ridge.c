@@ -175,8 +175,7 @@ static void solve(gram_context *context, double *out)
     gram_feature_ridge r = {0};
     double *f = test_numbers(N);
     OK(context, world_make(context, N, P, 1, 1, 1, 1e-3, &v));
-    gram_sketched_ridge job = {
-        .map = v.map, .problem = &v.problem, .strength = 1e-3 * N, .tolerance = 1e-4, .seed = 5};
+    gram_sketched_ridge job = {.map = v.map, .problem = &v.problem, .strength = 1e-3 * N, .tolerance = 1e-4, .seed = 5};
     OK(context, gram_sketched_ridge_solve(context, "test", &job, out, out + P, f, &r));
     gram_feature_ridge_free(context, &r);
     world_free(context, &v);
@@ -216,8 +215,11 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_normal_equations), cmocka_unit_test(pass),        cmocka_unit_test(leverages),
-        cmocka_unit_test(any_threads),              cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(against_normal_equations),
+        cmocka_unit_test(pass),
+        cmocka_unit_test(leverages),
+        cmocka_unit_test(any_threads),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

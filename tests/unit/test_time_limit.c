@@ -210,8 +210,9 @@ static void times_as_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(limits), cmocka_unit_test(sweeps_end),
-                                       cmocka_unit_test(fits),   cmocka_unit_test(iterations_end), cmocka_unit_test(plans),
-                                       cmocka_unit_test(speeds), cmocka_unit_test(times_as_text)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(limits),       cmocka_unit_test(sweeps_end),
+                                       cmocka_unit_test(fits),         cmocka_unit_test(iterations_end),
+                                       cmocka_unit_test(plans),        cmocka_unit_test(speeds),
+                                       cmocka_unit_test(times_as_text)};
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

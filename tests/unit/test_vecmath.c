@@ -754,7 +754,8 @@ int main(void)
         cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
         cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
         cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
-        cmocka_unit_test(test_waves),        cmocka_unit_test(test_choice),       cmocka_unit_test(test_pieces),        cmocka_unit_test(test_pieces_edges),
+        cmocka_unit_test(test_waves),        cmocka_unit_test(test_choice),        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_pieces_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

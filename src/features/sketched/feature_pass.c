@@ -3,6 +3,7 @@
 #include "features/sketched/feature_pass.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/sweep.h"
@@ -13,10 +14,10 @@ enum { STRIP = GRAM_FEATURE_STRIP, ROWS = 256, TASKS = 64 };
 typedef struct pass_work {
     const gram_feature_pass *pass;
     gram_feature_strips strips;
-    int64_t p, first;   /* rows of this round begin there */
-    float *narrow;      /* V in f32 */
-    double *parts;      /* for each task p x columns, and its sums */
-    int64_t part;       /* numbers of one */
+    int64_t p, first; /* rows of this round begin there */
+    float *narrow;    /* V in f32 */
+    double *parts;    /* for each task p x columns, and its sums */
+    int64_t part;     /* numbers of one */
 } pass_work;
 
 /* u = z V; then out += z'u: by vectors where there is one column. */
@@ -134,7 +135,9 @@ static gram_status run_rounds(gram_context *context, pass_work *w)
                                   .tasks = tasks,
                                   .scratch_bytes = (size_t)room_size(w) * sizeof(double),
                                   .run = pass_task,
-                                  .argument = w};
+                                  .argument = w,
+                                  .share_before = (double)w->first / (double)n,
+                                  .share_after = fmin((double)(w->first + tasks * ROWS) / (double)n, 1)};
         TRY(gram_sweep_run(context, &sweep));
         for (int64_t t = 0; t < tasks; t++) {
             const double *part = w->parts + t * w->part;

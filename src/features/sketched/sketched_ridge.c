@@ -34,11 +34,11 @@ typedef struct sketch {
     gram_sketched_ridge *job;
     gram_feature_ridge *r;
     int64_t p, q, m;
-    double *across; /* p x q: Z'W T */
-    double *means;  /* q x m: T'W y */
+    double *across;                               /* p x q: Z'W T */
+    double *means;                                /* q x m: T'W y */
     double *left, *step, *along, *turned, *image; /* p x m each */
-    double *sums;   /* q x m + m */
-    double *small;  /* of T'W T: r->small */
+    double *sums;                                 /* q x m + m */
+    double *small;                                /* of T'W T: r->small */
     const double *b;
     double *f;
     int single;

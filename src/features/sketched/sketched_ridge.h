@@ -7,15 +7,15 @@
 typedef struct gram_sketched_ridge {
     const gram_features *map; /* that makes strips */
     const gram_problem *problem;
-    double strength;   /* n lambda > 0 */
-    double tolerance;  /* of the fitted values, relative to them, root mean squares */
-    uint64_t seed;     /* of the rows that the preconditioner is made of */
+    double strength;  /* n lambda > 0 */
+    double tolerance; /* of the fitted values, relative to them, root mean squares */
+    uint64_t seed;    /* of the rows that the preconditioner is made of */
     /* what was found */
-    double error;      /* of the fitted values, estimated with the preconditioner: to a factor of 1 - sqrt(p/rows) */
-    double residual;   /* |g - (G + strength) c|/|g| in f64, the worst target */
-    int64_t rows;      /* of the sample */
-    int64_t passes;    /* over all rows */
-    int limit;         /* ended by the time that there was */
+    double error;    /* of the fitted values, estimated with the preconditioner: to a factor of 1 - sqrt(p/rows) */
+    double residual; /* |g - (G + strength) c|/|g| in f64, the worst target */
+    int64_t rows;    /* of the sample */
+    int64_t passes;  /* over all rows */
+    int limit;       /* ended by the time that there was */
 } gram_sketched_ridge;
 
 /* Are n rows enough for p features? */

@@ -128,7 +128,7 @@ static gram_status solve_binary(gram_context *context, gram_logistic_solution *s
                       .unpenalised = s->unpenalised,
                       .most = s->most,
                       .tolerance = s->tolerance,
-                              .may_end = 1,
+                      .may_end = 1,
                       .a = s->a,
                       .b = s->b,
                       .f = s->f};

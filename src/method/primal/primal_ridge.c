@@ -14,10 +14,10 @@
 #include <gram/text.h>
 
 enum { MANY_ROWS = 5000, ROWS_FOR_ESTIMATES = 20, MOST_ITERATIONS = 1000 };
-static const double USUAL_LAMBDA = 1e-3, MOST_PASS = 1e12, USUAL_TOLERANCE = 1e-4,
-                    SKETCH_TOLERANCE = 1e-8, SKETCH_TOLERANCE_F32 = 1e-4, /* of fitted values, relative */
-                    MUCH = 1e10,  /* operations: below, normal equations in f64 are quick */
-                    LOOSE = 1e-2; /* a residual that is good enough beside what random features miss */
+static const double USUAL_LAMBDA = 1e-3, MOST_PASS = 1e12, USUAL_TOLERANCE = 1e-4, SKETCH_TOLERANCE = 1e-8,
+                    SKETCH_TOLERANCE_F32 = 1e-4, /* of fitted values, relative */
+    MUCH = 1e10,                                 /* operations: below, normal equations in f64 are quick */
+    LOOSE = 1e-2;                                /* a residual that is good enough beside what random features miss */
 
 static const gram_choice TUNINGS[] = {
     {"auto", GRAM_TUNING_AUTO, NULL, 0, 0}, {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
@@ -98,9 +98,8 @@ static gram_status plan(gram_learning *learning)
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
     const int iterates = iterates_on(learning, learning->n, own->solver.number);
-    TRY(gram_primal_begin(learning,
-                          iterates ? "iterations on features, mixed or f32" : "normal equations of features, f64",
-                          iterates));
+    TRY(gram_primal_begin(
+        learning, iterates ? "iterations on features, mixed or f32" : "normal equations of features, f64", iterates));
     ((primal_state *)learning->own)->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     if (((primal_state *)learning->own)->lambda == 0)
@@ -303,7 +302,7 @@ static gram_status solve(gram_learning *learning)
     TRY(gram_problem_make(learning->context, "fit", learning->kernel, learning->points, data->targets, data->y,
                           data->targets, data->weights, &problem));
     TRY(gram_problem_set_unpenalised(learning->context, "fit", own->free.intercept, 0, NULL, &problem));
-    TRY((state->f.map->type->sparse                         ? solve_sparse
+    TRY((state->f.map->type->sparse                     ? solve_sparse
          : iterates_on(learning, problem.n, state->f.p) ? solve_sketched
                                                         : solve_dense)(learning, &problem));
     gram_primal_find_norm(state);
