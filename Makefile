@@ -17,6 +17,8 @@ help:
 	@echo "make test-threads      several threads at once under the thread sanitizer"
 	@echo "make test-python       the Python package alone, with Debian's NumPy and scikit-learn"
 	@echo "make test-long         large statistical runs, long fuzzing, big n"
+	@echo "make cluster           builds build/cluster/bin/gram, for several machines: MPI and ScaLAPACK"
+	@echo "make test-cluster      that command by 1 to 4 ranks on this machine"
 	@echo "make bench [ONLY=name] benchmarks against peers, in one run on this machine"
 	@echo "make fuzz              libFuzzer over every target, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make lint              formatting and static analysis"
@@ -32,7 +34,7 @@ help:
 	@echo "make dist              a source archive of what is committed, the same bits every time, into build/dist"
 	@echo "make deb               Debian packages of what is committed, into build/deb"
 	@echo "make clean             removes build/"
-	@echo "demo, test*, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
+	@echo "demo, test*, cluster, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
 
 build:
 	@scripts/configure release
@@ -58,6 +60,17 @@ test-threads:
 test-python:
 	@scripts/setup test
 	@tests/run python
+
+# libgram is the same as ever; the command among ranks is another one (docs/cluster.md).
+cluster:
+	@scripts/setup cluster
+	@scripts/configure release
+	@cmake --build --preset release -j $(JOBS) --target gram_command
+	@scripts/configure cluster
+	@cmake --build --preset cluster -j $(JOBS) --target gram_command
+
+test-cluster:
+	@tests/run cluster
 
 test-long:
 	@scripts/setup test
@@ -125,4 +138,4 @@ deb:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports gallery pages install dist deb clean
+.PHONY: help build demo test test-sanitizers test-threads test-python test-long cluster test-cluster python stubs wheel bench fuzz lint analyze format exports gallery pages install dist deb clean

@@ -100,9 +100,9 @@ typedef struct gram_compared {
     double error, se;    /* root mean squared error, or the share of wrong classes; and its standard error */
     double other, other_se; /* nlpd of distributions, log loss of classes; NaN where there is none */
     double seconds;
-    double behind, behind_se; /* mean of (squared error or wrong) less that of the best, row by row, and its standard error */
-    int best;                 /* least error; of several the one with the least log loss, then the quickest */
-    int near;                 /* no more than one standard error of the difference behind the best */
+    double behind, behind_se; /* mean of (squared error or wrong) less that of the least, row by row, and its standard error */
+    int near;                 /* no more than one standard error of that behind the least */
+    int best;                 /* the one that is named: of numbers the least error; of classes the least log loss of those that are near */
 } gram_compared;
 
 typedef struct gram_comparison gram_comparison;
@@ -124,13 +124,13 @@ GRAM_API gram_status gram_comparison_get_report(gram_context *context, const gra
                                                 gram_cv_report *report);
 GRAM_API const gram_lesson *gram_comparison_lesson(const gram_comparison *comparison);
 
-/* Sets method and kernel of the learner to the best row that has a model; *row (unless NULL) is its place. GRAM_ERROR_ARGUMENT if there is
+/* Sets method and kernel of the learner to the best row, of those that have a model; *row (unless NULL) is its place. GRAM_ERROR_ARGUMENT if there is
  * none. */
 GRAM_API gram_status gram_comparison_choose(gram_context *context, const gram_comparison *comparison,
                                             gram_learner *learner, int64_t *row);
 
 /* Keys task, n, rows_left_out, folds, fit_rows, numbers, by; rows, a list of name, method, kernel, baseline, error, se, seconds, behind, behind_se, near,
- * nlpd or log_loss; best, the first of them; skipped, a list of name and reason. */
+ * nlpd or log_loss; best, one of them; skipped, a list of name and reason. */
 GRAM_API void gram_comparison_json(const gram_comparison *comparison, gram_json *json);
 
 GRAM_END

@@ -9,8 +9,10 @@
 #include <gram/bayes.h>
 #include <gram/cca.h>
 #include <gram/cg.h>
+#include <gram/checkpoint.h>
 #include <gram/cholesky.h>
 #include <gram/cluster.h>
+#include <gram/collective.h>
 #include <gram/compare.h>
 #include <gram/conditional.h>
 #include <gram/context.h>

@@ -38,6 +38,8 @@ typedef struct gram_column {
     int64_t width;             /* of sparse rows: their columns; 0 for others */
     const double
         *deviations; /* of sparse rows: what each of their columns is divided by (nothing is subtracted); NULL: 1 */
+    /* numbers: with log_size above 0 asinh((value - log_centre)/log_size) takes the value's place before mean and deviation do */
+    double log_centre, log_size;
 } gram_column;
 
 typedef struct gram_preparation_description {
@@ -105,7 +107,7 @@ GRAM_API int64_t gram_preparation_feature_of(const gram_preparation *preparation
 GRAM_API size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text,
                                              size_t size);
 
-/* A number of a prepared column in its feature's own unit: mean + deviation value; and n rows of numbers of all features, ldx apart,
+/* A number of a prepared column in its feature's own unit: mean + deviation value, or of a logarithm the inverse; and n rows of numbers of all features, ldx apart,
  * as they are prepared, without gaps. Features of text are not numbers: they have no such unit. */
 GRAM_API double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value);
 GRAM_API void gram_preparation_scale(const gram_preparation *preparation, int64_t n, const double *x, int64_t ldx,

@@ -4,7 +4,9 @@
  * LF; a UTF-8 byte order mark, blank lines and lines that start with # are skipped; numbers have a point whatever the
  * locale. LIBSVM's text: `label index:value ...`, indices from 1 and ascending, what is not named is 0; the columns are
  * x1, x2, ... and last y, the label. NumPy's .npy: one or two dimensions, little-endian f4 or f8, C or Fortran order.
- * Any of them may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
+ * SQLite: "FILE?QUERY", the rows of one select; FILE alone, if the database has one table. NULL is a missing value, a BLOB an error; the
+ * database is only read. Whether libgram can, was decided when it was built (GRAM_ERROR_UNSUPPORTED).
+ * Any of the others may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
  *
  * A first row is a header if one of its fields is text above numbers; or if all of its fields are text or empty, no two
  * are the same and none is found again below, in its column. The first 100 rows are looked at.
@@ -26,7 +28,8 @@ typedef enum gram_format {
     GRAM_FORMAT_CSV = 1,
     GRAM_FORMAT_TSV = 2, /* as CSV: the delimiter is found by looking */
     GRAM_FORMAT_NPY = 3,
-    GRAM_FORMAT_LIBSVM = 4
+    GRAM_FORMAT_LIBSVM = 4,
+    GRAM_FORMAT_SQLITE = 5 /* .sqlite, .sqlite3, .db */
 } gram_format;
 
 typedef enum gram_header {

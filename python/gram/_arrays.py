@@ -71,7 +71,27 @@ def unpack(packed: tuple[bytearray, int, int]) -> Array:
     return np.frombuffer(memory, dtype=np.float64).reshape(n, d)
 
 
-def ready(a: np.ndarray) -> Array:
-    """A checked array of two dimensions in float64, copied only if its layout needs it."""
+def is_sparse(a: Any) -> bool:
+    """Is it one of scipy's sparse matrices or arrays?"""
+    return hasattr(a, "tocsr")
+
+
+def core_rows(a: Any) -> Any:
+    """Rows as gram._core takes them: the array, or of sparse rows the arrays of CSR."""
+    if not is_sparse(a):
+        return a
+    if a.shape[1] >= 2**31:
+        raise ValueError(f"X: sparse rows of {a.shape[1]} columns; at most {2**31 - 1} can be")
+    return (a.indptr.astype(np.int64), a.indices.astype(np.int32, copy=False), a.data, int(a.shape[1]))
+
+
+def ready(a: Any) -> Any:
+    """A checked array of two dimensions in float64, copied only if its layout needs it; sparse rows with ascending columns, each once."""
+    if is_sparse(a):
+        a = a.tocsr()
+        if not a.has_canonical_format:
+            a = a.copy()
+            a.sum_duplicates()
+        return a
     a = np.asarray(a, dtype=np.float64)
     return a if lies_well(a) else np.ascontiguousarray(a)

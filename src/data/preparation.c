@@ -68,6 +68,11 @@ static gram_status check_column(gram_context *context, const char *role, int64_t
             "preparation: %s %" PRId64 ": its mean, deviation or fill is not a valid number", role, index + 1);
     FAIL_IF((!scaled || column->text) && (column->mean != 0 || column->deviation != 1), context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 " has a scale and should have none", role, index + 1);
+    FAIL_IF(!isfinite(column->log_centre) || !isfinite(column->log_size) || column->log_size < 0 ||
+                (column->log_size > 0 &&
+                 (!scaled || column->text || column->date || column->kind || strcmp(role, "feature") != 0)),
+            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its logarithm is not a valid one", role,
+            index + 1);
     FAIL_IF(!column->text && column->level_count != 0, context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 " has levels but is not text", role, index + 1);
     if (column->text) TRY(check_levels(context, role, index, column));
@@ -325,6 +330,7 @@ const char *gram_column_difference(const gram_column *a, const gram_column *b)
     if (strcmp(a->name, b->name) != 0) return "have other names";
     if (a->text != b->text) return "is text in one of them";
     if (a->mean != b->mean || a->deviation != b->deviation) return "is scaled by other numbers";
+    if (a->log_size != b->log_size || a->log_centre != b->log_centre) return "has another logarithm";
     if (a->kind != b->kind || a->width != b->width) return "holds other things";
     if (!a->deviations != !b->deviations ||
         (a->deviations && memcmp(a->deviations, b->deviations, (size_t)a->width * sizeof *a->deviations) != 0))
@@ -353,10 +359,22 @@ int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b)
            (!f->bag || same_columns(1, f->bag, g->bag));
 }
 
+double gram_column_prepare(const gram_column *column, double value)
+{
+    const double bent = column->log_size > 0 ? asinh((value - column->log_centre) / column->log_size) : value;
+    return (bent - column->mean) / column->deviation;
+}
+
+double gram_column_unprepare(const gram_column *column, double value)
+{
+    const double bent = column->mean + column->deviation * value;
+    return column->log_size > 0 ? column->log_centre + column->log_size * sinh(bent) : bent;
+}
+
 double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value)
 {
     const gram_column *feature = &preparation->description.features[gram_preparation_feature_of(preparation, column)];
-    return feature->mean + feature->deviation * value;
+    return gram_column_unprepare(feature, value);
 }
 
 void gram_preparation_scale(const gram_preparation *preparation, int64_t n, const double *x, int64_t ldx, double *out)
@@ -364,7 +382,7 @@ void gram_preparation_scale(const gram_preparation *preparation, int64_t n, cons
     const int64_t d = preparation->description.feature_count;
     const gram_column *features = preparation->description.features;
     for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < d; l++) out[i * d + l] = (x[i * ldx + l] - features[l].mean) / features[l].deviation;
+        for (int64_t l = 0; l < d; l++) out[i * d + l] = gram_column_prepare(&features[l], x[i * ldx + l]);
 }
 
 gram_status gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options)

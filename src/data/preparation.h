@@ -54,6 +54,10 @@ gram_status gram_preparation_options_read(gram_context *context, const gram_prep
 const char *gram_column_difference(const gram_column *a, const gram_column *b);
 int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b);
 
+/* A number of a feature as it is prepared, and back. */
+double gram_column_prepare(const gram_column *column, double value);
+double gram_column_unprepare(const gram_column *column, double value);
+
 /* ---- from blocks of rows (preparation_blocks.c) ---- */
 
 /* Learns a preparation from the blocks of a reader, and keeps a sample of the rows: memory does not grow with their number. Numbers are

@@ -186,7 +186,7 @@ static void write_features(const applier *a, int64_t row, double *x)
             continue;
         }
         if (!column->text) {
-            out[0] = ((isnan(value) ? column->fill : value) - column->mean) / column->deviation;
+            out[0] = gram_column_prepare(column, isnan(value) ? column->fill : value);
             continue;
         }
         const int64_t level = level_of(b, value);
@@ -346,6 +346,7 @@ static int is_ready(const applier *a)
     for (int64_t f = 0; f < d; f++) {
         const gram_column *column = a->features[f].column;
         if (column->text || column->kind != GRAM_COLUMN_PLAIN || column->mean != 0 || column->deviation != 1 ||
+            column->log_size > 0 ||
             a->features[f].place != f)
             return 0;
     }

@@ -10,6 +10,7 @@
 
 #include <gram/random.h>
 
+#include "base/ranks/collective.h"
 #include "base/sweep.h"
 #include "features/feature_ridge.h"
 #include "points/points.h"
@@ -64,7 +65,7 @@ typedef struct leverages {
     const int64_t *which;     /* the rows of the points; NULL: all */
     int64_t n;                /* how many there are */
     int64_t first, rows, ld;
-    double *features, *out;
+    double *features, *out; /* out: one for each of these rows */
 } leverages;
 
 /* |R^-1 phi~|^2 of rows [from, from + rows) of a chunk, into `out`; `room`: rows x PROJECTIONS. */
@@ -94,7 +95,7 @@ static gram_status leverage_task(void *argument, const gram_worker *worker)
     square_rows(s, rows, x, room, squares);
     for (int64_t k = 0; k < rows; k++) {
         const int64_t i = s->which ? s->which[at + k] : at + k;
-        s->out[i] = gram_problem_weight(r->problem, i) * (squares[k] + gram_ridge_constants(r, i, work));
+        s->out[at + k] = gram_problem_weight(r->problem, i) * (squares[k] + gram_ridge_constants(r, i, work));
     }
     return GRAM_OK;
 }
@@ -115,40 +116,56 @@ static gram_status leverage_chunk(gram_context *context, void *argument, int64_t
     return gram_sweep_run(context, &sweep);
 }
 
-static gram_status run(gram_context *context, leverages *s, const gram_points *x)
+/* Those of the points, to `out`: each rank has some of them, where there are several. */
+static gram_status run(gram_context *context, leverages *s, const gram_points *x, double *out)
 {
+    gram_status status = GRAM_OK;
     const gram_features *map = s->r->map;
     s->n = x->n;
-    return gram_feature_chunks(context, map, x, gram_feature_factor(map) != NULL, s->r->p, leverage_chunk, s);
+    s->out = out;
+    memset(out, 0, (size_t)x->n * sizeof *out);
+    TRY(gram_feature_chunks(context, map, x, gram_feature_factor(map) != NULL, s->r->p, leverage_chunk, s));
+    if (gram_ranks_share(context, x->n)) TRY(gram_ranks_sum(context, "leave-one-out", x->n, out));
+done:
+    return status;
+}
+
+/* U^-T B/sqrt(PROJECTIONS) */
+static void draw_directions(int64_t p, const double *u, double *directions)
+{
+    gram_random_normal((gram_random){1, STREAM}, 0, p * PROJECTIONS, directions);
+    const int blas = gram_blas_enter();
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)p, PROJECTIONS,
+                1 / sqrt(PROJECTIONS), u, (int)p, directions, PROJECTIONS);
+    gram_blas_leave(blas);
 }
 
 /* Estimates, then rows above HIGH once more. */
-static gram_status estimate(gram_context *context, leverages *s, int64_t *estimated)
+static gram_status estimate(gram_context *context, leverages *s, double *leverage, int64_t *estimated)
 {
     gram_status status = GRAM_OK;
     const int64_t p = s->r->p, n = s->r->problem->n;
-    double *directions = NULL;
+    double *directions = NULL, *exact = NULL;
     int64_t *which = NULL, count = 0;
     gram_points *some = NULL;
     TRY(gram_take(context, "leave-one-out", p * PROJECTIONS, sizeof *directions, (void **)&directions));
     TRY(gram_take(context, "leave-one-out", n, sizeof *which, (void **)&which));
-    gram_random_normal((gram_random){1, STREAM}, 0, p * PROJECTIONS, directions);
-    const int blas = gram_blas_enter();
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)p, PROJECTIONS,
-                1 / sqrt(PROJECTIONS), s->u, (int)p, directions, PROJECTIONS);
-    gram_blas_leave(blas);
+    draw_directions(p, s->u, directions);
     s->directions = directions;
-    TRY(run(context, s, s->r->problem->x));
+    TRY(run(context, s, s->r->problem->x, leverage));
     s->directions = NULL;
     for (int64_t i = 0; i < n; i++)
-        if (!(s->out[i] <= HIGH)) which[count++] = i;
+        if (!(leverage[i] <= HIGH)) which[count++] = i;
     *estimated = n - count;
     if (count == 0) goto done;
+    TRY(gram_take(context, "leave-one-out", count, sizeof *exact, (void **)&exact));
     TRY(gram_points_gather(context, s->r->problem->x, count, which, &some));
     s->which = which;
-    TRY(run(context, s, some));
+    TRY(run(context, s, some, exact));
+    for (int64_t k = 0; k < count; k++) leverage[which[k]] = exact[k];
 done:
     gram_points_release(some);
+    gram_give(context, exact);
     gram_give(context, which);
     gram_give(context, directions);
     return status;
@@ -170,9 +187,11 @@ gram_status gram_feature_ridge_leverage(gram_context *context, const gram_featur
         cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, (int)p, 1, l, (int)p, u,
                     (int)p);
     gram_blas_leave(blas);
-    leverages s = {.r = r, .shared = shared, .u = u, .out = leverage};
-    TRY(exact || work < MUCH || r->problem->n < ROWS_FOR_EACH * p ? run(context, &s, r->problem->x)
-                                                                  : estimate(context, &s, &count));
+    leverages s = {.r = r, .shared = shared, .u = u};
+    if (exact || work < MUCH || r->problem->n < ROWS_FOR_EACH * p)
+        TRY(run(context, &s, r->problem->x, leverage));
+    else
+        TRY(estimate(context, &s, leverage, &count));
     if (estimated) *estimated = count;
 done:
     gram_give(context, u);

@@ -6,6 +6,7 @@
 
 #include <gram/eigen.h>
 
+#include "base/ranks/collective.h"
 #include "base/sweep.h"
 #include "features/feature_ridge.h"
 #include "points/points.h"
@@ -176,7 +177,9 @@ static gram_status leave_out(gram_context *context, path_work *w)
             w->shrunk[j * count + k] = over;
             for (int64_t o = 0; o < r->m; o++) fits[(j * count + k) * r->m + o] = over * w->g[j * r->m + o];
         }
+    memset(w->parts, 0, (size_t)(blocks * count) * sizeof *w->parts);
     TRY(gram_feature_chunks(context, r->map, r->problem->x, r->map->type->raw != NULL, p, path_chunk, w));
+    if (gram_ranks_share(context, n)) TRY(gram_ranks_sum(context, "path of lambda", blocks * count, w->parts));
     for (int64_t k = 0; k < count; k++) {
         w->path[k].loo = 0;
         for (int64_t t = 0; t < blocks; t++) w->path[k].loo += w->parts[t * count + k];

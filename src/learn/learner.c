@@ -55,6 +55,7 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
                               .kind = GRAM_OPTION_CHOICE,
                               .choices = gram_estimate_choices,
                               .flags = GRAM_OPTION_RESUMES},
+    [GRAM_COMMON_TRANSFORM] = {.name = "transform", .kind = GRAM_OPTION_CHOICE, .choices = gram_transform_choices},
 };
 
 /* ---- texts of its own ---- */

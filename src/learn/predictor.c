@@ -314,6 +314,14 @@ gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predi
     return gram_predictor_evaluate_stored(context, predictor, NULL, n, x, weights, scored, values, ldv);
 }
 
+gram_status gram_predictor_evaluate_prepared(gram_context *context, const gram_predictor *predictor,
+                                             const gram_prepared *prepared, const double *weights, double *values,
+                                             int64_t ldv)
+{
+    return gram_predictor_evaluate_stored(context, predictor, prepared->objects, prepared->n, prepared->x, weights, 1,
+                                          values, ldv);
+}
+
 int gram_model_has_intervals(const gram_model *model)
 {
     const gram_method *method = gram_method_of_model(model);

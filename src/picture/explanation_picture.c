@@ -64,10 +64,10 @@ static void add_curve(gram_string *script, const gram_dependence *d, const char 
     gram_script_quote(script, d->names[curve]);
 }
 
-/* A step of 1, 2 or 5 times a power of ten that makes at most four steps of the range: panels are small. */
+/* A step of 1, 2 or 5 times a power of ten that makes at most five steps of the range: panels are small. */
 static double step_of(double range)
 {
-    const double rough = range / 4, unit = pow(10, floor(log10(rough)));
+    const double rough = range / 5, unit = pow(10, floor(log10(rough)));
     return unit * (rough <= unit ? 1 : rough <= 2 * unit ? 2 : rough <= 5 * unit ? 5 : 10);
 }
 

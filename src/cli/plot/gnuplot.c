@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/terminal/ranks.h"
+
 extern char **environ;
 
 typedef struct picture_format {
@@ -241,6 +243,10 @@ int cli_plot(cli_session *session, const char *path, gram_status status, gram_pi
     cli_session_clear(session);
     add_whole(&whole, picture, kind);
     gram_picture_destroy(picture);
+    if (!cli_ranks_first()) {
+        gram_string_free(&whole);
+        return CLI_DONE;
+    }
     int code = whole.failed ? cli_no_memory() : draw(path, kind, &whole, &drawn);
     if (code == CLI_DONE) code = cli_write(session, path, &drawn);
     gram_string_free(&whole);

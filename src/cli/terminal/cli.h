@@ -86,6 +86,7 @@ typedef struct cli_common {
     int64_t threads; /* 0: not given */
     uint64_t memory; /* 0: not given */
     double time;     /* in seconds; 0: not given */
+    const char *query; /* NULL: not given */
 } cli_common;
 
 /* Ctrl-C and the like stop the work of a session; writing to a closed pipe, or beyond a limit of files, is an error like others.

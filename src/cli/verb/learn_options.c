@@ -30,6 +30,8 @@ static const cli_option OPTIONS[] = {
             "rows are in order of time: folds of --tune cv go forward in it"),
     CLI_ROW("estimate", CLI_SETTING, PLACE(settings), "HOW",
             "the error on new rows: auto (default), loo, folds:K, holdout or no"),
+    CLI_ROW("transform", CLI_SETTING, PLACE(settings), "HOW",
+            "logarithms of features with heavy tails: auto (default: if rows left out say so), log or none"),
     CLI_ROW("text", CLI_SETTING, PLACE(settings), "LIST",
             "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
     CLI_ROW("gram", CLI_SETTING, PLACE(settings), "K.npy",

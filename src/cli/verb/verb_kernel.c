@@ -17,7 +17,7 @@
 typedef struct kernel_options {
     const char *gram;
     const char *plot;
-    const char *texts, *bag, *graphs;
+    const char *bag, *graphs;
     int64_t dimension;
     cli_spectrum_options spectrum;
     cli_density_options density;
@@ -29,7 +29,6 @@ static const cli_option own_options[] = {
     CLI_ROW("gram", CLI_TEXT, PLACE(gram), "K.npy", "write the Gram matrix to a file"),
     CLI_ROW_INTEGER("dimension", PLACE(dimension), "D", 1, 1 << 30,
                     "of the points, when there is no DATA (default: the least that fits)"),
-    CLI_ROW("text", CLI_TEXT, PLACE(texts), "LIST", "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
     CLI_ROW("bag", CLI_TEXT, PLACE(bag), "COL", "rows that agree in COL are one point, a bag: mean(rbf)"),
     CLI_ROW("graph", CLI_TEXT, PLACE(graphs), "LIST",
             "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
@@ -49,7 +48,8 @@ static void add_kernels(gram_string *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput; of the kernel `given` it is the matrix), "
+    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput; of "
+    "the kernel `given` it is the matrix), "
     "numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is described\nor "
     "written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
@@ -74,7 +74,8 @@ typedef struct kernel_report {
     gram_kernel *kernel;          /* as given, */
     gram_kernel *resolved_kernel; /* and without free numbers; NULL without data */
     gram_table *table;
-    gram_preparation *preparation; /* of columns that hold no numbers, and the rows as it makes them; NULL: all hold numbers */
+    gram_preparation
+        *preparation; /* of columns that hold no numbers, and the rows as it makes them; NULL: all hold numbers */
     gram_prepared *rows;
     gram_points *points;
     gram_description *description; /* of the kernel */
@@ -130,7 +131,7 @@ static int read_things(cli_session *session, const char *path, kernel_report *re
     options.format = (gram_format)data->format.value;
     options.text = GRAM_TEXT_CATEGORIES;
     options.keep_missing = 1;
-    options.texts = report->own.texts;
+    options.texts = data->texts;
     options.graphs = report->own.graphs;
     options.bag = preparing.bag = report->own.bag;
     preparing.target = "";
@@ -150,7 +151,7 @@ static int read_things(cli_session *session, const char *path, kernel_report *re
 
 static int read_data(cli_session *session, const char *path, kernel_report *report)
 {
-    if (report->own.texts || report->own.bag || report->own.graphs) return read_things(session, path, report);
+    if (report->own.bag || report->own.graphs) return read_things(session, path, report);
     gram_context *context = session->context;
     const cli_data *data = &report->data;
     gram_table_options options;
@@ -337,8 +338,9 @@ static void add_kernels(gram_string *text)
         gram_string_pad(text, 24);
         gram_string_add(text, "%s\n", gram_kernel_formula(i));
     }
-    gram_string_add(text, "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], "
-                          "A), scale(2, A), centre(A).\n");
+    gram_string_add(text,
+                    "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], "
+                    "A), scale(2, A), centre(A),\nof bags mean(A), and after(A, B): B of the distance that A makes.\n");
 }
 
 /* ---- the verb ---- */

@@ -1,6 +1,6 @@
 /* Methods side by side. Every one is run by the same division of the rows, so that two of them differ by d_i = l_i - l'_i on each left-out row i, l being
  * the squared error or whether the class was wrong; the mean of d has a standard error that is much smaller than those of the two errors, since
- * what is hard about a row is hard for both. A method is near the best if that mean is at most one standard error. */
+ * what is hard about a row is hard for both. A method is near the one of least error if that mean is at most one standard error. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +23,7 @@ typedef struct entry {
     gram_candidate candidate;
     gram_compared row;
     double *losses; /* NaN where no fold left the row out */
+    gram_status failed; /* why it was skipped; GRAM_OK: it was not */
     char skipped[256], name[GRAM_CANDIDATE_TEXT];
 } entry;
 
@@ -34,7 +35,7 @@ struct gram_comparison {
     gram_left_out judge; /* of that learner: groups and weights */
     gram_division division;
     gram_cv_report report;
-    int64_t count;
+    int64_t count, best; /* the row that is named */
     entry *entries;
 };
 
@@ -146,6 +147,7 @@ static gram_status try_entry(gram_context *context, gram_comparison *c, const gr
         (void)snprintf(e->skipped, sizeof e->skipped, "the time was up");
     else if (status < 0)
         (void)snprintf(e->skipped, sizeof e->skipped, "%s", gram_context_message(context));
+    e->failed = late ? GRAM_ERROR_BUDGET : status < 0 ? status : GRAM_OK;
     if (late) gram_time_left_out(context, "methods that were not compared");
     if (e->skipped[0]) e->row.skipped = e->skipped;
     return GRAM_OK;
@@ -177,6 +179,20 @@ static void sort_entries(gram_comparison *c)
     }
 }
 
+/* The best of all, or of those that have a model; -1: there is none. Counts of wrong classes are coarse, so that many methods are within one standard error of the
+ * least: among these the log loss, to which every row adds something, decides. */
+static int64_t pick(const gram_comparison *c, int models)
+{
+    const int classes = c->learner->learning.task == GRAM_TASK_CLASSIFICATION;
+    int64_t best = -1;
+    for (int64_t k = 0; k < c->count; k++) {
+        const gram_compared *row = &c->entries[k].row, *so_far = best < 0 ? NULL : &c->entries[best].row;
+        if (row->skipped || (models && !row->model)) continue;
+        if (!so_far || (classes && row->near && so_far->near && row->other < so_far->other)) best = k;
+    }
+    return best;
+}
+
 /* How far each is behind the first. */
 static gram_status find_differences(gram_context *context, gram_comparison *c)
 {
@@ -189,9 +205,10 @@ static gram_status find_differences(gram_context *context, gram_comparison *c)
         if (row->skipped) continue;
         for (int64_t i = 0; i < n; i++) difference[i] = c->entries[k].losses[i] - c->entries[0].losses[i];
         TRY(gram_left_out_mean(&c->judge, difference, &row->behind, &row->behind_se));
-        row->best = k == 0;
         row->near = row->behind <= row->behind_se || k == 0;
     }
+    c->best = pick(c, 0);
+    c->entries[c->best].row.best = 1;
 done:
     gram_give(context, difference);
     return status;
@@ -248,12 +265,13 @@ done:
 /* With nothing to show, the first failure is that of the comparison. */
 static gram_status check_any(gram_context *context, const gram_comparison *c)
 {
-    if (!c->entries[0].row.skipped) return GRAM_OK;
-    const int late = gram_time_is_up(context, 0) && gram_context_left_out(context)[0];
-    (void)gram_fail(context, late ? GRAM_ERROR_BUDGET : GRAM_ERROR_NUMERICAL, "%s: none of the methods: %s: %s",
-                    c->learner->who, c->entries[0].name, c->entries[0].skipped);
-    return gram_advise(context, late ? GRAM_ERROR_BUDGET : GRAM_ERROR_NUMERICAL,
-                       late ? "Give more time." : "Look at the data, or choose other methods.");
+    const entry *first = &c->entries[0];
+    if (!first->row.skipped) return GRAM_OK;
+    (void)gram_fail(context, first->failed, "%s: nothing could be compared: %s: %s", c->learner->who, first->name,
+                    first->skipped);
+    return gram_advise(context, first->failed,
+                       gram_context_left_out(context)[0] ? "Give it more time."
+                                                         : "Look at the data, or choose other methods.");
 }
 
 static gram_status run(gram_context *context, gram_comparison *c, const gram_table *table, const char *name,
@@ -349,9 +367,8 @@ gram_status gram_comparison_choose(gram_context *context, const gram_comparison 
                                    int64_t *row)
 {
     gram_status status = GRAM_OK;
-    int64_t k = 0;
-    while (k < comparison->count && (comparison->entries[k].row.skipped || !comparison->entries[k].row.model)) k++;
-    FAIL_IF(k == comparison->count, context, GRAM_ERROR_ARGUMENT,
+    const int64_t k = pick(comparison, 1);
+    FAIL_IF(k < 0, context, GRAM_ERROR_ARGUMENT,
             "comparison_choose: nothing that was compared can be fitted as a model");
     const gram_candidate *candidate = &comparison->entries[k].candidate;
     TRY(gram_learner_set(context, learner, "method", candidate->method));
@@ -394,7 +411,7 @@ void gram_comparison_json(const gram_comparison *c, gram_json *json)
     for (int64_t k = 0; k < c->count; k++)
         if (!c->entries[k].row.skipped) put_row(json, NULL, &c->entries[k].row, classes);
     gram_json_close(json, '[');
-    put_row(json, "best", &c->entries[0].row, classes);
+    put_row(json, "best", &c->entries[c->best].row, classes);
     gram_json_open(json, "skipped", '[');
     for (int64_t k = 0; k < c->count; k++) {
         if (!c->entries[k].row.skipped) continue;

@@ -145,6 +145,7 @@ static void put_column(gram_json *json, const gram_column *column)
     gram_json_open(json, NULL, '{');
     gram_json_string(json, "name", column->name);
     gram_json_string(json, "kind", kind_of(column));
+    if (column->width > 0) gram_json_integer(json, "width", column->width);
     if (column->text) {
         gram_json_strings(json, "levels", column->level_count, column->levels);
     } else {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "features/sketched/sketched_ridge.h"
 #include "features/sparse_ridge.h"
 #include "method/primal/primal.h"
@@ -87,7 +88,7 @@ static int iterates_on(const gram_learning *learning, int64_t n, int64_t p)
 {
     const primal_settings *own = learning->settings;
     if (own->solver.value != GRAM_FEATURES_FOURIER || own->precision.value == GRAM_PRECISION_F64 || own->loo ||
-        !gram_sketched_ridge_fits(n, p))
+        !gram_sketched_ridge_fits(n, p) || gram_ranks_share(learning->context, n))
         return 0;
     return own->precision.value != GRAM_PRECISION_AUTO ||
            ((double)n * (double)p * (double)p >= MUCH && !chooses_lambda(learning));

@@ -25,11 +25,12 @@ static gram_status sum_panel(void *argument, const gram_worker *worker)
     const gram_engine *engine = job->g.engine;
     double *weights = (double *)(void *)((char *)worker->scratch + job->g.engine_scratch), sum = 0;
     gram_engine_begin(engine, worker->scratch, worker);
-    for (int64_t c = 0; c < gram_engine_column_panels(engine); c++)
+    const int64_t last = engine->symmetric ? worker->task + 1 : gram_engine_column_panels(engine);
+    for (int64_t c = 0; c < last; c++)
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
             if (worker->task * GRAM_PANEL + row >= engine->n) break;
             const double *k = gram_engine_strip_f64(engine, worker->scratch, worker->task, row, c);
-            gram_gradient_weights(&job->g, worker->scratch, 0, weights);
+            gram_gradient_weights(&job->g, worker->scratch, engine->symmetric && c < worker->task, weights);
             for (int e = 0; e < GRAM_STRIP_SIZE; e++) sum += weights[e] * k[e];
         }
     job->sums[worker->task] = sum;
@@ -135,9 +136,7 @@ gram_status gram_gradient_functionals(gram_context *context, const gram_engine_r
     for (int64_t p = 0; p < count; p++) {
         const double value = values[p];
         const int bags = gram_kernel_has_node(request->kernel, GRAM_NODE_MEAN);
-        TRY((value == 0 ? one_sided
-             : bags     ? two_sided
-                        : central)(context, request, weights, values, p, &out[p]));
+        TRY((value == 0 ? one_sided : bags ? two_sided : central)(context, request, weights, values, p, &out[p]));
         values[p] = value;
     }
 done:

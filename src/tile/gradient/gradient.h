@@ -19,6 +19,7 @@ typedef struct gram_gradient {
     double *row_sums;       /* for each node with terms: what its rows' numbers are worth, n padded */
     double *column_sums;    /* the same of its columns, for each task; parameters only */
     int64_t column_tasks;   /* how many rows that has: 1 if no two tasks have a column in common */
+    const gram_context *sharing; /* unless NULL: each of its ranks sums over its tiles only */
 } gram_gradient;
 
 /* What a thread keeps for one strip. */

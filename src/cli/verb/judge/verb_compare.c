@@ -47,8 +47,9 @@ static const cli_usage usage = {
     "compare",
     "DATA",
     "Fits methods with a few kernels, and baselines, to the same parts of the rows and judges them by the same rows that "
-    "were\nleft out. Numbers are chosen anew in each part. The best is marked with *, those with + are no more than one "
-    "standard\nerror of the difference behind it. Cheap ones go first: --time leaves out the others, by name. -o fits the "
+    "were\nleft out. Numbers are chosen anew in each part. Those marked + are no more than one standard\nerror of the "
+    "difference behind the least error; the best, marked *, has the least error or, of classes, the least log loss "
+    "among\nthese. Cheap ones go first: --time leaves out the others, by name. -o fits the "
     "best to all rows.\n",
     "  gram compare data.csv\n"
     "  gram compare data.csv --time 2m --plot errors.svg -o best.gram\n"
@@ -71,13 +72,14 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     cli_json_end(session, json, state->drawn);
 }
 
-static void add_compared(gram_string *text, size_t width, const gram_compared *row)
+static void add_compared(gram_string *text, size_t width, const gram_compared *row, int classes)
 {
-    char error[CLI_SHORT_SIZE], behind[CLI_SHORT_SIZE];
+    char error[CLI_SHORT_SIZE], behind[CLI_SHORT_SIZE], other[CLI_SHORT_SIZE];
     gram_string_add(text, "%c %s", row->best ? '*' : row->near ? '+' : ' ', row->name);
     gram_string_pad(text, width + 4);
     gram_string_add(text, "%-12s%-10.2g%-9.2f", cli_short_number(row->error, error), row->se, row->seconds);
-    if (!row->best)
+    if (classes) gram_string_add(text, "%-10s", isnan(row->other) ? "-" : cli_short_number(row->other, other));
+    if (row->behind_se > 0)
         gram_string_add(text, "%s (%.2g)", cli_short_number(row->behind, behind), row->behind_se);
     gram_string_add(text, "\n");
 }
@@ -94,10 +96,10 @@ static void add_rows(cli_session *session, gram_string *text, const compare_stat
     gram_string_add(text, "\n%s  method", cli_bold(session->common));
     for (size_t k = 8; k < width + 4; k++) gram_string_add(text, " ");
     gram_string_add(text, "%-12s%-10s%-9s%s%s\n", classes ? "error rate" : "rmse", "se", "seconds",
-                    classes ? "behind (se)" : "squared error behind (se)", cli_plain(session->common));
+                    classes ? "log loss  behind (se)" : "squared error behind (se)", cli_plain(session->common));
     for (int64_t k = 0; k < count; k++)
         if (!gram_comparison_row(state->comparison, k)->skipped)
-            add_compared(text, width, gram_comparison_row(state->comparison, k));
+            add_compared(text, width, gram_comparison_row(state->comparison, k), classes);
     for (int64_t k = 0; k < count; k++) {
         const gram_compared *row = gram_comparison_row(state->comparison, k);
         if (!row->skipped) continue;
@@ -107,10 +109,17 @@ static void add_rows(cli_session *session, gram_string *text, const compare_stat
     }
 }
 
+static const gram_compared *best_row(const gram_comparison *comparison)
+{
+    int64_t k = 0;
+    while (!gram_comparison_row(comparison, k)->best) k++;
+    return gram_comparison_row(comparison, k);
+}
+
 static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
     const compare_state *state = report_;
-    const gram_compared *best = gram_comparison_row(state->comparison, 0);
+    const gram_compared *best = best_row(state->comparison);
     cli_lesson_print(text, gram_comparison_lesson(state->comparison));
     cli_add_left_out(text, &state->report);
     cli_add_label(text, "best");
