@@ -17,7 +17,7 @@
 #include "base/lapack.h"
 #include "base/ranks/collective.h"
 #include "base/sweep.h"
-#include "features/feature_products.h"
+#include "features/equations/feature_products.h"
 #include "points/points.h"
 #include "solve/small_system.h"
 

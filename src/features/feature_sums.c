@@ -18,7 +18,7 @@
 
 #include "base/ranks/collective.h"
 #include "base/sweep.h"
-#include "features/feature_products.h"
+#include "features/equations/feature_products.h"
 
 enum {
     CHUNK = 1024, /* rows whose features are held at once */

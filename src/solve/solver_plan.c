@@ -354,7 +354,7 @@ gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *re
     }
     if (plan->solver == GRAM_SOLVER_CG && r.leave_one_out < 0) plan->leave_one_out = 0;
     if (plan->solver == GRAM_SOLVER_NYSTROM &&
-        r.leave_one_out < 0) /* estimated (features/feature_leverage.c), or one more pass */
+        r.leave_one_out < 0) /* estimated (features/equations/feature_leverage.c), or one more pass */
         plan->leave_one_out = r.n >= ROWS_FOR_ESTIMATES * plan->landmarks ||
                               (double)r.n * (double)plan->landmarks * (double)plan->landmarks <= MOST_PASS;
     plan->bytes = (size_t)bytes_of(&r, plan);

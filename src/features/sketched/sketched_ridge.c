@@ -19,7 +19,7 @@
 
 #include "base/sweep.h"
 #include "base/system/time_limit.h"
-#include "features/feature_products.h"
+#include "features/equations/feature_products.h"
 #include "features/sketched/feature_pass.h"
 #include "points/points.h"
 #include "solve/small_system.h"

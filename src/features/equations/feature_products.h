@@ -1,6 +1,6 @@
 /* Normal equations: products of columns, summed over rows, and solving with them. */
-#ifndef GRAM_FEATURES_FEATURE_PRODUCTS_H
-#define GRAM_FEATURES_FEATURE_PRODUCTS_H
+#ifndef GRAM_FEATURES_EQUATIONS_FEATURE_PRODUCTS_H
+#define GRAM_FEATURES_EQUATIONS_FEATURE_PRODUCTS_H
 
 #include "base/context.h"
 

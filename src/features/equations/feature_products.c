@@ -1,7 +1,7 @@
 /* X'X by blocks of columns, each a task: symmetric rank updates on the diagonal (gemm would make both halves), gemm elsewhere. Measured on one core for
  * 4096 rows: gemm of blocks of 256, 384, 512 columns at 40, 44, 45e9 operations a second, so that blocks are some 384 wide and as equal as they
  * can be. */
-#include "features/feature_products.h"
+#include "features/equations/feature_products.h"
 
 #include <cblas.h>
 #include <float.h>
