@@ -1,7 +1,7 @@
 /* gram's side of the benchmarks of many rows.
  *
  *     bench_scale features N D P      P random Fourier features of an rbf kernel, made from points in memory
- *     bench_scale ridge N D P         ridge regression on them
+ *     bench_scale ridge N D P [f32]   ridge regression on them; f32: with --precision f32
  *     bench_scale landmarks N D M     ridge regression on M landmarks
  *     bench_scale machine N D         a linear support vector machine without a constant, C = 1
  *
@@ -55,7 +55,7 @@ static gram_model *learn(int64_t n, int64_t d, const double *x, const double *y,
 
 int main(int argc, char **argv)
 {
-    if (argc < 4) fail("usage: bench_scale features|ridge|landmarks|machine N D [P]");
+    if (argc < 4) fail("usage: bench_scale features|ridge|landmarks|machine N D [P [PRECISION]]");
     const char *what = argv[1], *size = argc > 4 ? argv[4] : "";
     const int64_t n = parse_count(argv[2]), d = parse_count(argv[3]), p = argc > 4 ? parse_count(size) : 0;
     const int machine = strcmp(what, "machine") == 0;
@@ -70,8 +70,9 @@ int main(int argc, char **argv)
     (void)snprintf(solver, sizeof solver, "%s:%s", strcmp(what, "landmarks") == 0 ? "nystrom" : "fourier", size);
     (void)snprintf(lambda, sizeof lambda, "%.17g", 1 / (double)n);
     must(gram_kernel_parse(context, kernel, &rbf));
-    const char *const of_ridge[] = {"method", "krr",  "kernel", kernel, "lambda", lambda,
-                                    "solver", solver, "scale",  "no",   NULL,     NULL};
+    const char *const of_ridge[] = {"method", "krr",  "kernel", kernel, "lambda",    lambda,
+                                    "solver", solver, "scale",  "no",   "precision", argc > 5 ? argv[5] : "auto",
+                                    NULL,     NULL};
     const char *const of_machine[] = {"method",   "svm",   "kernel", "linear",    "C",  "1",  "solver",
                                       "explicit", "scale", "no",     "intercept", "no", NULL, NULL};
     const int64_t memory = memory_resident();

@@ -47,7 +47,8 @@ typedef struct gram_krr_options {
     int keep_factor; /* two factors of rank^2 numbers, for variances: 1 keep, 0 do not, -1 (default) up to 500 landmarks */
     gram_lambda_choice
         refine; /* choose lambda once more, from 17 values between 1/100 and 100 of the given one, on all rows */
-    int certify; /* 1: the gap by a product with the whole matrix, n^2/2 kernel values, however large; default 0: up to 30,000 */
+    int certify; /* 1: the gap by a product with the whole matrix, n^2/2 kernel values, however large; default 0: up to 30,000 rows,
+                  * else from 1,000 of them; -1: from 1,000 at any size */
 } gram_krr_options;
 
 GRAM_API void gram_krr_options_init(gram_krr_options *options, size_t size);
@@ -81,12 +82,16 @@ typedef struct gram_krr_report {
     int intercept;
     /* Nystrom: what the objective is above that of the whole kernel at most (duality gap), so that lambda |f - f*|^2 <= gap, f* the fit
      * without landmarks; `certificate` bounds |f(x) - f*(x)| for all x with k(x, x) <= radius^2 by it. gap_exact: 0, if a'(K - K~)a in it is
-     * bounded by the trace of K - K~ only. NaN for other solvers. */
+     * estimated from gap_rows rows, and the bounds hold with probability 0.99. NaN for other solvers. */
     double gap, certificate;
     int gap_exact;
     /* what an inexact solve may have done: |f^(x) - f(x)| <= this wherever k(x,x) <= radius^2, f^ being the fit and f the exact solution with
      * the same constant (and slopes). In units of y, the worst output; Nystrom: NaN */
     double error_bound;
+    /* Nystrom: bounds the root mean square of the difference to the fitted values of the fit without landmarks, over rows (weighted) and
+     * outputs: sqrt(gap n/total weight) */
+    double certificate_rms;
+    int64_t gap_rows;
 } gram_krr_report;
 
 typedef struct gram_krr gram_krr;

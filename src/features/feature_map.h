@@ -17,6 +17,17 @@ typedef struct gram_feature_array {
 
 enum { GRAM_FEATURE_ARRAYS = 2, GRAM_FEATURES_MOST_DEGREE = 10000 };
 
+enum { GRAM_FEATURE_STRIP = 32 };
+
+/* Features of a few rows at a time, made inside a task: what such a task needs to know. */
+typedef struct gram_feature_strips {
+    const gram_features *map;
+    const gram_vecmath *vecmath;
+    int single;              /* f32, to some 2^-22 of sqrt k(x, x) in each; else f64 */
+    int64_t padded, scratch; /* scratch: numbers that put_strip wants */
+    double height, *turned;  /* turned: the caller's to give back */
+} gram_feature_strips;
+
 typedef struct gram_feature_type {
     const char *name;
     const char *arrays[GRAM_FEATURE_ARRAYS]; /* their names, NULL: there is none */
@@ -33,6 +44,11 @@ typedef struct gram_feature_type {
                              double *out, int64_t ldo);
     gram_status (*residual)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                             double *out);
+    /* Of maps that can make strips: rows of at most GRAM_FEATURE_STRIP rows, to `out` (double or float, by `single`), ldo apart; else NULL. */
+    gram_status (*open_strips)(gram_context *context, const gram_features *map, int single,
+                               gram_feature_strips *strips);
+    void (*put_strip)(const gram_feature_strips *strips, int64_t rows, const double *x, int64_t ldx, void *out,
+                      int64_t ldo, double *scratch);
     /* Of maps whose rows are sparse: report.nonzeros columns and values for each; else NULL. */
     gram_status (*sparse)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                           int32_t *column, double *value);

@@ -17,6 +17,7 @@
 #include "base/lapack.h"
 #include "base/ranks/collective.h"
 #include "base/sweep.h"
+#include "features/equations/feature_products.h"
 #include "points/points.h"
 #include "solve/small_system.h"
 
@@ -57,11 +58,18 @@ gram_status gram_triangle_rows(gram_context *context, int64_t p, const double *f
     return gram_sweep_run(context, &sweep);
 }
 
+/* As many as the last level of the cache may keep until they are used: some 8 MB. */
+int64_t gram_feature_chunk_rows(int64_t ld)
+{
+    const int64_t fitting = ((1 << 20) / ld + BLOCK - 1) / BLOCK * BLOCK;
+    return fitting < 2 * BLOCK ? 2 * BLOCK : least(fitting, CHUNK);
+}
+
 /* Chunks that all ranks have some of; whole blocks, so that results by blocks are those of one process. */
-static int64_t chunk_of(int64_t n, int64_t ranks)
+static int64_t chunk_of(int64_t n, int64_t ranks, int64_t ld)
 {
     const int64_t each = (n + ranks - 1) / ranks, blocks = (each + BLOCK - 1) / BLOCK;
-    return least(CHUNK, blocks * BLOCK);
+    return least(gram_feature_chunk_rows(ld), blocks * BLOCK);
 }
 
 gram_status gram_feature_chunks(gram_context *context, const gram_features *map, const gram_points *x, int raw,
@@ -69,7 +77,7 @@ gram_status gram_feature_chunks(gram_context *context, const gram_features *map,
 {
     gram_status status = GRAM_OK;
     const int64_t ranks = gram_ranks_share(context, x->n) ? gram_ranks(context) : 1;
-    const int64_t chunk = ranks > 1 ? chunk_of(x->n, ranks) : CHUNK;
+    const int64_t chunk = ranks > 1 ? chunk_of(x->n, ranks, ld) : gram_feature_chunk_rows(ld);
     double *features = NULL;
     TRY(gram_take(context, "features", least(x->n, chunk) * ld, sizeof *features, (void **)&features));
     if (ranks > 1) gram_ranks_part_ways(context);
@@ -117,36 +125,23 @@ static gram_status beside_task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-/* products += features' features: task number t owns a block of the lower triangle, counted row by row. */
-static gram_status product_task(void *argument, const gram_worker *worker)
-{
-    const sums *s = argument;
-    const gram_feature_ridge *r = s->r;
-    int64_t i = 0, j = worker->task;
-    while (j > i) j -= ++i;
-    const int64_t width = r->width;
-    i *= BLOCK, j *= BLOCK;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)least(BLOCK, width - i), (int)least(BLOCK, width - j),
-                (int)s->rows, 1, s->features + i, (int)width, s->features + j, (int)width, 1,
-                r->products + i * width + j, (int)width);
-    return GRAM_OK;
-}
-
 static gram_status add_chunk(gram_context *context, void *argument, int64_t first, int64_t rows, double *features,
                              int64_t ld)
 {
     gram_status status = GRAM_OK;
     sums *s = argument;
-    const int64_t n = s->r->problem->n, blocks = (ld + BLOCK - 1) / BLOCK;
+    const double n = (double)s->r->problem->n;
+    const gram_product_rows made = {.rows = rows,
+                                    .width = ld,
+                                    .f64 = features,
+                                    .share_done = (double)first / n,
+                                    .share = (double)(first + rows) / n};
     s->first = first, s->rows = rows, s->features = features;
-    gram_sweep sweep = {.what = "features", .tasks = (rows + BLOCK - 1) / BLOCK, .run = beside_task, .argument = s};
+    const gram_sweep sweep = {
+        .what = "features", .tasks = (rows + BLOCK - 1) / BLOCK, .run = beside_task, .argument = s};
     TRY(gram_sweep_run(context, &sweep));
     for (int64_t k = 0; k < rows; k++) s->seen += s->each[k];
-    sweep.tasks = blocks * (blocks + 1) / 2;
-    sweep.run = product_task;
-    sweep.share_before = (double)first / (double)n;
-    sweep.share_after = (double)(first + rows) / (double)n;
-    TRY(gram_sweep_run(context, &sweep));
+    TRY(gram_feature_products(context, &made, s->r->products));
 done:
     return status;
 }
@@ -211,6 +206,12 @@ static void eliminate(gram_feature_ridge *r)
             for (int64_t u = 0; u <= o; u++) row[p + q + u] -= y * one[p + u];
         }
     }
+}
+
+void gram_ridge_complete(gram_feature_ridge *r)
+{
+    mirror(r->p, r->products, r->width);
+    eliminate(r);
 }
 
 /* The largest eigenvalue of L L', or of its inverse, by a few powers: from below. */
@@ -326,32 +327,16 @@ void gram_feature_ridge_free(gram_context *context, gram_feature_ridge *r)
 
 /* ---- solving ---- */
 
-/* R; a pivot below the rounding of the products is made of it, and so would the solution be. */
-static int factorise(gram_feature_ridge *r, double strength)
+/* R of G + strength. */
+int gram_ridge_factorise(gram_feature_ridge *r, double strength)
 {
     const int64_t p = r->p;
-    const int size = (int)p;
-    double trace = 0, smallest = INFINITY;
-    int info = 0;
     for (int64_t i = 0; i < p; i++) {
         memcpy(r->factor + i * p, r->products + i * r->width, (size_t)p * sizeof *r->factor);
         r->factor[i * p + i] += strength;
-        trace += r->factor[i * p + i];
-    }
-    dpotrf_("U", &size, r->factor, &size, &info, 1);
-    for (int64_t i = 0; i < p && info == 0; i++) {
-        smallest = fmin(smallest, r->factor[i * p + i] * r->factor[i * p + i]);
-        memset(r->factor + i * p + i + 1, 0, (size_t)(p - i - 1) * sizeof *r->factor);
     }
     r->ridge = strength;
-    return info == 0 && smallest > DBL_EPSILON * trace;
-}
-
-static void back_solve(int64_t p, const double *factor, int64_t m, double *c)
-{
-    for (int transposed = 0; transposed < 2; transposed++)
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)p,
-                    (int)m, 1, factor, (int)p, c, (int)m);
+    return gram_equations_factor(p, r->factor);
 }
 
 static void find_constants(const gram_feature_ridge *r, const double *c, double *b)
@@ -464,7 +449,7 @@ static gram_status repair(gram_context *context, gram_feature_ridge *r, double *
         before = r->residual;
         memcpy(best, c, (size_t)numbers * sizeof *c);
         const int blas = gram_blas_enter();
-        back_solve(r->p, r->factor, r->m, left);
+        gram_equations_solve(r->p, r->factor, r->m, left);
         gram_blas_leave(blas);
         for (int64_t k = 0; k < numbers; k++) c[k] += left[k];
     }
@@ -517,7 +502,7 @@ done:
 }
 
 /* tr G (G + ridge)^-1 = p - ridge |R^-1|^2, and log |A| = n log ridge - sum log w + log |I + G/ridge|, with T in G again. */
-static gram_status find_sizes(gram_context *context, gram_feature_ridge *r)
+gram_status gram_ridge_find_sizes(gram_context *context, gram_feature_ridge *r)
 {
     gram_status status = GRAM_OK;
     const int64_t p = r->p, n = r->problem->n;
@@ -553,9 +538,9 @@ gram_status gram_feature_ridge_solve(gram_context *context, const char *who, gra
     for (int64_t k = 0; k < p; k++)
         for (int64_t o = 0; o < m; o++) c[k * m + o] = r->products[(p + r->q + o) * r->width + k];
     const int blas = gram_blas_enter();
-    const int solved = factorise(r, strength);
+    const int solved = gram_ridge_factorise(r, strength);
     if (solved) {
-        back_solve(p, r->factor, m, c);
+        gram_equations_solve(p, r->factor, m, c);
         left_by_products(r, c, left);
     }
     gram_blas_leave(blas);
@@ -565,7 +550,7 @@ gram_status gram_feature_ridge_solve(gram_context *context, const char *who, gra
     r->residual = relative(r, left);
     if (r->raw) TRY(repair(context, r, c, b, left));
     find_constants(r, c, b);
-    TRY(find_sizes(context, r));
+    TRY(gram_ridge_find_sizes(context, r));
 done:
     gram_give(context, left);
     return status;

@@ -36,8 +36,11 @@ gram_status gram_feature_ridge_solve(gram_context *context, const char *who, gra
                                      double *c, double *b);
 
 /* After solving: leverage[i], the i-th diagonal entry of the matrix that takes y to the fitted values, so that y_i - f_(-i)(x_i) is
- * (y_i - f(x_i))/(1 - leverage[i]). One more pass, O(n p^2). */
-gram_status gram_feature_ridge_leverage(gram_context *context, const gram_feature_ridge *ridge, double *leverage);
+ * (y_i - f(x_i))/(1 - leverage[i]). `exact`: all of them, one more pass of O(n p^2). Otherwise, where rows are many and n p^2 is large,
+ * those below some 0.05 are estimated by 64 random projections (each to 18 % of itself, which is 1 % of 1 - leverage at most), O(64 n p).
+ * `estimated`: how many; may be NULL. */
+gram_status gram_feature_ridge_leverage(gram_context *context, const gram_feature_ridge *ridge, int exact,
+                                        double *leverage, int64_t *estimated);
 
 /* A path of ridges from one eigendecomposition of G. Sums are over rows and targets, weighted. */
 typedef struct gram_ridge_point {
@@ -51,8 +54,25 @@ typedef struct gram_ridge_point {
 gram_status gram_feature_ridge_path(gram_context *context, const gram_feature_ridge *ridge, int leave_one_out,
                                     int64_t count, gram_ridge_point *path);
 
+/* Between the files of it: of products, lower triangle, both triangles without what T explains; R of G + strength (0: singular to working
+ * precision). */
+void gram_ridge_complete(gram_feature_ridge *ridge);
+int gram_ridge_factorise(gram_feature_ridge *ridge, double strength);
+/* effective_dimension and log_determinant. */
+gram_status gram_ridge_find_sizes(gram_context *context, gram_feature_ridge *ridge);
+
+/* T's part of raw rows, q x p (the caller's to give back); rows (with their columns t, q each) without it; and
+ * t_i'(T'W T)^-1 t_i, `work` for 2 q + 1 numbers. */
+gram_status gram_ridge_shared(gram_context *context, const gram_feature_ridge *ridge, double **shared);
+void gram_ridge_take_off(const gram_feature_ridge *ridge, const double *shared, const double *t, int64_t rows,
+                         double *x, int64_t ld);
+double gram_ridge_constants(const gram_feature_ridge *ridge, int64_t i, double *work);
+
 /* The logarithm of the determinant of what gram_small_factor left. */
 double gram_small_logarithm(int64_t q, const double *s);
+
+/* Rows of a chunk of ld numbers each: at most 4096. */
+int64_t gram_feature_chunk_rows(int64_t ld);
 
 /* Chunks of rows: features, or columns of K if `raw`, rows x p with stride ld. Of many rows each rank sees some of the chunks, and gram_ranks_share says
  * that the caller must put together what they found. */

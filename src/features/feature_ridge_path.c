@@ -1,8 +1,4 @@
-/* What follows from the products of features for every row: leverages, and a whole path of ridges with their leave-one-out errors.
- *
- * Leverage: w_i (|R^-1 phi~_i|^2 + t_i'(T'W T)^-1 t_i), with phi~ = L^-1 (k_P - ...) of landmarks by one triangular solve with L R.
- *
- * Path: G = V S V', so that with u_i = V'phi~_i every ridge needs sums over j of u_ij^2/(s_j + ridge) and of u_ij g_j/(s_j + ridge) only: the
+/* A whole path of ridges with their leave-one-out errors: G = V S V', so that with u_i = V'phi~_i every ridge needs sums over j of u_ij^2/(s_j + ridge) and of u_ij g_j/(s_j + ridge) only: the
  * rows are turned once, and all ridges are two thin products more. */
 #include <cblas.h>
 #include <math.h>
@@ -21,106 +17,6 @@ enum { BLOCK = 256 };
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-/* What rows are compared with: of raw rows, T's part of them, q x p. */
-static gram_status take_shared(gram_context *context, const gram_feature_ridge *r, double **shared)
-{
-    gram_status status = GRAM_OK;
-    const int64_t p = r->p, m = r->m;
-    const double *l = gram_feature_factor(r->map);
-    TRY(gram_take(context, "features", (r->q > 0 ? r->q : 1) * p, sizeof **shared, (void **)shared));
-    for (int64_t j = 0; j < r->q; j++) memcpy(*shared + j * p, r->shared + j * (p + m), (size_t)p * sizeof **shared);
-    if (!l || r->q == 0) goto done;
-    const int blas = gram_blas_enter();
-    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)r->q, (int)p, 1, l, (int)p,
-                *shared, (int)p);
-    gram_blas_leave(blas);
-done:
-    return status;
-}
-
-/* Rows without what T explains of them. */
-static void take_off(const gram_feature_ridge *r, const double *shared, int64_t first, int64_t rows, double *x,
-                     int64_t ld)
-{
-    if (r->q > 0)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)r->p, (int)r->q, -1,
-                    r->problem->t + first * r->q, (int)r->q, shared, (int)r->p, 1, x, (int)ld);
-}
-
-/* t_i'(T'W T)^-1 t_i; the work behind `small` is not for several threads. */
-static double share_of_constants(const gram_feature_ridge *r, int64_t i, double *work)
-{
-    const double *t = r->problem->t + i * r->q;
-    return r->q > 0 ? gram_small_form(r->q, r->small, t, t, work) : 0;
-}
-
-/* ---- leverages ---- */
-
-typedef struct leverages {
-    const gram_feature_ridge *r;
-    const double *shared, *u; /* u: L R, or R */
-    int64_t first, rows, ld;
-    double *features, *out;
-} leverages;
-
-static gram_status leverage_task(void *argument, const gram_worker *worker)
-{
-    const leverages *s = argument;
-    const gram_feature_ridge *r = s->r;
-    const int64_t from = worker->task * BLOCK, rows = least(BLOCK, s->rows - from);
-    double *x = s->features + from * s->ld;
-    take_off(r, s->shared, s->first + from, rows, x, s->ld);
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)r->p, 1, s->u,
-                (int)r->p, x, (int)s->ld);
-    for (int64_t k = 0; k < rows; k++) {
-        const int64_t i = s->first + from + k;
-        s->out[i] = gram_problem_weight(r->problem, i) * (cblas_ddot((int)r->p, x + k * s->ld, 1, x + k * s->ld, 1) +
-                                                          share_of_constants(r, i, worker->scratch));
-    }
-    return GRAM_OK;
-}
-
-static gram_status leverage_chunk(gram_context *context, void *argument, int64_t first, int64_t rows, double *features,
-                                  int64_t ld)
-{
-    leverages *s = argument;
-    const double n = (double)s->r->problem->n;
-    s->first = first, s->rows = rows, s->ld = ld, s->features = features;
-    const gram_sweep sweep = {.what = "leave-one-out",
-                              .tasks = (rows + BLOCK - 1) / BLOCK,
-                              .scratch_bytes = (size_t)(2 * s->r->q + 1) * sizeof(double),
-                              .run = leverage_task,
-                              .argument = s,
-                              .share_before = (double)first / n,
-                              .share_after = (double)(first + rows) / n};
-    return gram_sweep_run(context, &sweep);
-}
-
-gram_status gram_feature_ridge_leverage(gram_context *context, const gram_feature_ridge *r, double *leverage)
-{
-    gram_status status = GRAM_OK;
-    const double *l = gram_feature_factor(r->map);
-    const int64_t p = r->p;
-    double *shared = NULL, *u = NULL;
-    TRY(take_shared(context, r, &shared));
-    TRY(gram_take(context, "features", p * p, sizeof *u, (void **)&u));
-    memcpy(u, r->factor, (size_t)(p * p) * sizeof *u);
-    const int blas = gram_blas_enter();
-    if (l)
-        cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, (int)p, 1, l, (int)p, u,
-                    (int)p);
-    gram_blas_leave(blas);
-    leverages s = {.r = r, .shared = shared, .u = u, .out = leverage};
-    memset(leverage, 0, (size_t)r->problem->n * sizeof *leverage);
-    TRY(gram_feature_chunks(context, r->map, r->problem->x, l != NULL, p, leverage_chunk, &s));
-    if (gram_ranks_share(context, r->problem->n))
-        TRY(gram_ranks_sum(context, "leave-one-out", r->problem->n, leverage));
-done:
-    gram_give(context, u);
-    gram_give(context, shared);
-    return status;
 }
 
 /* ---- a path ---- */
@@ -142,7 +38,7 @@ typedef struct path_work {
 static void add_row(const path_work *w, int64_t i, const double *lever, const double *fit, double *sums, double *work)
 {
     const gram_feature_ridge *r = w->r;
-    const double weight = gram_problem_weight(r->problem, i), constants = share_of_constants(r, i, work);
+    const double weight = gram_problem_weight(r->problem, i), constants = gram_ridge_constants(r, i, work);
     for (int64_t k = 0; k < w->count; k++) {
         const double rest = 1 - weight * (lever[k] + constants);
         for (int64_t o = 0; o < r->m; o++) {
@@ -163,7 +59,7 @@ static gram_status path_task(void *argument, const gram_worker *worker)
     const int64_t from = worker->task * BLOCK, rows = least(BLOCK, w->rows - from);
     double *x = w->features + from * w->ld, *u = worker->scratch, *lever = u + BLOCK * p, *fit = lever + BLOCK * count,
            *work = fit + BLOCK * wide, *sums = w->parts + (w->first / BLOCK + worker->task) * count;
-    take_off(r, w->shared, w->first + from, rows, x, w->ld);
+    gram_ridge_take_off(r, w->shared, r->problem->t + (w->first + from) * r->q, rows, x, w->ld);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)p, (int)p, 1, x, (int)w->ld, w->turn, (int)p,
                 0, u, (int)p);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)wide, (int)p, 1, u, (int)p,
@@ -271,7 +167,7 @@ static gram_status leave_out(gram_context *context, path_work *w)
     gram_status status = GRAM_OK;
     const gram_feature_ridge *r = w->r;
     const int64_t p = r->p, count = w->count, n = r->problem->n, blocks = (n + BLOCK - 1) / BLOCK;
-    TRY(take_shared(context, r, &w->shared));
+    TRY(gram_ridge_shared(context, r, &w->shared));
     TRY(gram_take(context, "path of lambda", p * count * (1 + r->m), sizeof(double), (void **)&w->shrunk));
     TRY(gram_take(context, "path of lambda", blocks * count, sizeof(double), (void **)&w->parts));
     double *fits = w->shrunk + p * count;

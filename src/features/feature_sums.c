@@ -16,13 +16,12 @@
 #include <gram/eigen.h>
 #include <gram/matrix.h>
 
-#include "base/lapack.h"
 #include "base/ranks/collective.h"
 #include "base/sweep.h"
+#include "features/equations/feature_products.h"
 
 enum {
     CHUNK = 1024, /* rows whose features are held at once */
-    BLOCK = 256,  /* columns of the products that one task makes */
     OCTAVES = 44, /* of lambda that are looked at */
     FINE = 16     /* values in each, in the end */
 };
@@ -56,25 +55,6 @@ double gram_feature_sums_bytes(int64_t dimension, int64_t outputs)
 }
 
 /* ---- rows ---- */
-
-typedef struct rows_work {
-    const gram_feature_sums *sums;
-    int64_t rows;
-} rows_work;
-
-/* products += chunk' chunk: task (i, j) owns a block of them. */
-static gram_status product_task(void *argument, const gram_worker *worker)
-{
-    const rows_work *work = argument;
-    const gram_feature_sums *s = work->sums;
-    const int64_t w = s->width, blocks = (w + BLOCK - 1) / BLOCK;
-    const int64_t i = worker->task / blocks * BLOCK, j = worker->task % blocks * BLOCK;
-    if (j > i) return GRAM_OK;
-    const int64_t height = w - i < BLOCK ? w - i : BLOCK, width = w - j < BLOCK ? w - j : BLOCK;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)height, (int)width, (int)work->rows, 1, s->chunk + i,
-                (int)w, s->chunk + j, (int)w, 1, s->products + i * w + j, (int)w);
-    return GRAM_OK;
-}
 
 /* What the features miss of k(x, x), before weights are put to them. */
 static gram_status measure(gram_context *context, const gram_features *map, int64_t rows, const double *x, int64_t ldx,
@@ -115,17 +95,15 @@ gram_status gram_feature_sums_add(gram_context *context, const gram_features *ma
                                   int64_t ldx, const double *y, const double *weights, gram_feature_sums *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t blocks = (s->width + BLOCK - 1) / BLOCK;
     if (!s->chunk) TRY(gram_take(context, "features", CHUNK * s->width, sizeof(double), (void **)&s->chunk));
     for (int64_t first = 0; first < n; first += CHUNK) {
-        rows_work work = {s, n - first < CHUNK ? n - first : CHUNK};
+        const gram_product_rows made = {
+            .rows = n - first < CHUNK ? n - first : CHUNK, .width = s->width, .f64 = s->chunk};
         const double *own = weights ? weights + first : NULL;
-        TRY(gram_features_transform(context, map, work.rows, x + first * ldx, ldx, s->chunk, s->width));
-        TRY(measure(context, map, work.rows, x + first * ldx, ldx, own, s));
-        augment(s, work.rows, y + first * s->outputs, own);
-        const gram_sweep sweep = {
-            .what = "sums of features", .tasks = blocks * blocks, .run = product_task, .argument = &work};
-        TRY(gram_sweep_run(context, &sweep));
+        TRY(gram_features_transform(context, map, made.rows, x + first * ldx, ldx, s->chunk, s->width));
+        TRY(measure(context, map, made.rows, x + first * ldx, ldx, own, s));
+        augment(s, made.rows, y + first * s->outputs, own);
+        TRY(gram_feature_products(context, &made, s->products));
     }
 done:
     return status;
@@ -233,16 +211,16 @@ static void measure_solution(const equations *e, double noise, gram_sums_ridge *
     r->gcv = NAN;
 }
 
-/* |g - (G + m I) c|/|g|, the worst output; the upper triangle has G, `diagonal` its diagonal with the ridge. */
-static double residual_of(const equations *e, const double *diagonal, const double *c)
+/* |g - (G + m I) c|/|g|, the worst output. */
+static double residual_of(const equations *e, double noise, const double *c)
 {
     double worst = 0;
     for (int64_t o = 0; o < e->m; o++) {
         double left = 0, size = 0;
         for (int64_t i = 0; i < e->d; i++) {
-            double sum = e->g[i * e->m + o] - diagonal[i] * c[i * e->m + o];
-            for (int64_t j = 0; j < i; j++) sum -= e->matrix[j * e->d + i] * c[j * e->m + o];
-            for (int64_t j = i + 1; j < e->d; j++) sum -= e->matrix[i * e->d + j] * c[j * e->m + o];
+            double sum = e->g[i * e->m + o] - noise * c[i * e->m + o];
+            for (int64_t j = 0; j <= i; j++) sum -= e->matrix[i * e->d + j] * c[j * e->m + o];
+            for (int64_t j = i + 1; j < e->d; j++) sum -= e->matrix[j * e->d + i] * c[j * e->m + o];
             left += sum * sum;
             size += e->g[i * e->m + o] * e->g[i * e->m + o];
         }
@@ -256,32 +234,23 @@ static gram_status solve_given(gram_context *context, const gram_feature_sums *s
     gram_status status = GRAM_OK;
     const int64_t d = e->d, m = e->m;
     const double noise = r->lambda * (double)s->n;
-    const int size = (int)d;
-    double *diagonal = NULL, trace = 0, least = INFINITY;
-    int info = 0;
-    TRY(gram_take(context, "normal equations", d, sizeof *diagonal, (void **)&diagonal));
-    for (int64_t i = 0; i < d; i++) {
-        e->matrix[i * d + i] += noise;
-        diagonal[i] = e->matrix[i * d + i];
-        trace += diagonal[i];
-        for (int64_t j = 0; j < i; j++) e->matrix[j * d + i] = e->matrix[i * d + j];
-    }
+    double *factor = NULL;
+    TRY(gram_take(context, "normal equations", d * d, sizeof *factor, (void **)&factor));
+    memcpy(factor, e->matrix, (size_t)(d * d) * sizeof *factor);
+    for (int64_t i = 0; i < d; i++) factor[i * d + i] += noise;
     memcpy(r->c, e->g, (size_t)(d * m) * sizeof *r->c);
     const int blas = gram_blas_enter();
-    dpotrf_("U", &size, e->matrix, &size, &info, 1); /* the row-major lower triangle */
-    for (int transposed = 0; transposed < 2 && info == 0; transposed++)
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, size,
-                    (int)m, 1, e->matrix, size, r->c, (int)m);
+    const int solved = gram_equations_factor(d, factor);
+    if (solved) gram_equations_solve(d, factor, m, r->c);
     gram_blas_leave(blas);
-    for (int64_t i = 0; i < d && info == 0; i++) least = fmin(least, e->matrix[i * d + i] * e->matrix[i * d + i]);
-    FAIL_IF(info != 0 || !(least > DBL_EPSILON * trace), context, GRAM_ERROR_NUMERICAL,
+    FAIL_IF(!solved, context, GRAM_ERROR_NUMERICAL,
             "krr: the normal equations of %lld features are singular to working precision; a larger lambda helps",
             (long long)d);
-    r->residual = residual_of(e, diagonal, r->c);
+    r->residual = residual_of(e, noise, r->c);
     r->effective_dimension = NAN;
     measure_solution(e, noise, r);
 done:
-    gram_give(context, diagonal);
+    gram_give(context, factor);
     return status;
 }
 

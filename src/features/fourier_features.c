@@ -9,63 +9,90 @@
 #include "features/fourier_frequencies.h"
 #include "kernel/spectral/spectral_measure.h"
 
-enum { STRIP = 32 };
+enum { STRIP = GRAM_FEATURE_STRIP };
+
+static const double QUARTERS = 0.63661977236758134308; /* 2/pi: of a turn, in one radian */
+
+/* ---- rows ---- */
+
+static gram_status open_strips(gram_context *context, const gram_features *map, int single, gram_feature_strips *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = map->arrays[0].rows, d = map->d, padded = (count + GRAM_LANES - 1) / GRAM_LANES * GRAM_LANES;
+    *s = (gram_feature_strips){.map = map, .vecmath = context->vecmath, .single = single, .padded = padded};
+    s->height = sqrt(*(const double *)map->own / (double)count);
+    s->scratch = (STRIP + 1) * padded + STRIP * d;
+    TRY(gram_take(context, "features", d * padded, sizeof *s->turned, (void **)&s->turned));
+    for (int64_t l = 0; l < d; l++)
+        for (int64_t f = 0; f < padded; f++)
+            s->turned[l * padded + f] = f < count ? map->arrays[0].data[f * d + l] * (single ? QUARTERS : 1) : 0;
+done:
+    return status;
+}
+
+/* Cosines, then sines, of a row's angles. */
+static void put_waves(const gram_feature_strips *s, const double *angles, double *waves, double *out)
+{
+    const gram_vecmath_f64 *v = &s->vecmath->f64;
+    const int64_t count = s->map->arrays[0].rows;
+    v->cos((int)s->padded, angles, waves);
+    for (int64_t f = 0; f < count; f++) out[f] = s->height * waves[f];
+    v->sin((int)s->padded, angles, waves);
+    for (int64_t f = 0; f < count; f++) out[count + f] = s->height * waves[f];
+}
+
+/* The same in f32, of quarters of turns: `waves` has room for twice `padded` of them. */
+static void put_waves_f32(const gram_feature_strips *s, const double *quarters, float *waves, float *out)
+{
+    const int64_t count = s->map->arrays[0].rows;
+    s->vecmath->f32.waves((int)s->padded, quarters, (float)s->height, waves, waves + s->padded);
+    memcpy(out, waves, (size_t)count * sizeof *out);
+    memcpy(out + count, waves + s->padded, (size_t)count * sizeof *out);
+}
+
+/* The angles of STRIP rows by one product. Its shape is always the same, whatever is beyond a short strip, so that the bits of a row do not depend on
+ * those beside it. */
+static void put_strip(const gram_feature_strips *s, int64_t rows, const double *x, int64_t ldx, void *out, int64_t ldo,
+                      double *angles)
+{
+    const int64_t d = s->map->d, padded = s->padded;
+    double *waves = angles + STRIP * padded, *strip = waves + padded;
+    for (int64_t r = 0; r < rows; r++) memcpy(strip + r * d, x + r * ldx, (size_t)d * sizeof *strip);
+    memset(strip + rows * d, 0, (size_t)((STRIP - rows) * d) * sizeof *strip);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, STRIP, (int)padded, (int)d, 1, strip, (int)d, s->turned,
+                (int)padded, 0, angles, (int)padded);
+    for (int64_t r = 0; r < rows; r++)
+        if (s->single)
+            put_waves_f32(s, angles + r * padded, (float *)waves, (float *)out + r * ldo);
+        else
+            put_waves(s, angles + r * padded, waves, (double *)out + r * ldo);
+}
 
 typedef struct fourier_rows {
-    const gram_features *map;
-    const gram_vecmath_f64 *v;
-    const double *turned; /* d x padded: frequencies by columns */
-    int64_t padded;
-    double factor;
+    gram_feature_strips strips;
     const double *x;
     int64_t ldx;
     double *out;
     int64_t ldo;
 } fourier_rows;
 
-/* Cosines, then sines, of a row's angles. */
-static void put_waves(const fourier_rows *rows, const double *angles, double *waves, double *out)
-{
-    const int64_t count = rows->map->arrays[0].rows;
-    rows->v->cos((int)rows->padded, angles, waves);
-    for (int64_t f = 0; f < count; f++) out[f] = rows->factor * waves[f];
-    rows->v->sin((int)rows->padded, angles, waves);
-    for (int64_t f = 0; f < count; f++) out[count + f] = rows->factor * waves[f];
-}
-
-/* The angles of STRIP rows by one product. Its shape is always the same, whatever is beyond a short strip, so that the bits of a row do not depend on
- * those beside it. */
-static void put_rows(const void *argument, int64_t begin, int64_t end, double *angles)
+static void put_rows(const void *argument, int64_t begin, int64_t end, double *scratch)
 {
     const fourier_rows *rows = argument;
-    const int64_t d = rows->map->d, padded = rows->padded;
-    double *waves = angles + STRIP * padded, *strip = waves + padded;
-    memset(strip, 0, (size_t)(STRIP * d) * sizeof *strip);
-    for (int64_t i = begin; i < end; i += STRIP) {
-        const int64_t here = end - i < STRIP ? end - i : STRIP;
-        for (int64_t r = 0; r < here; r++)
-            memcpy(strip + r * d, rows->x + (i + r) * rows->ldx, (size_t)d * sizeof *strip);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, STRIP, (int)padded, (int)d, 1, strip, (int)d,
-                    rows->turned, (int)padded, 0, angles, (int)padded);
-        for (int64_t r = 0; r < here; r++) put_waves(rows, angles + r * padded, waves, rows->out + (i + r) * rows->ldo);
-    }
+    for (int64_t i = begin; i < end; i += STRIP)
+        put_strip(&rows->strips, end - i < STRIP ? end - i : STRIP, rows->x + i * rows->ldx, rows->ldx,
+                  rows->out + i * rows->ldo, rows->ldo, scratch);
 }
 
 static gram_status transform(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                              double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    const double *height = map->own;
-    const int64_t count = map->arrays[0].rows, d = map->d, padded = (count + GRAM_LANES - 1) / GRAM_LANES * GRAM_LANES;
-    double *turned = NULL;
-    TRY(gram_take(context, "features", d * padded, sizeof *turned, (void **)&turned));
-    for (int64_t l = 0; l < d; l++)
-        for (int64_t f = 0; f < padded; f++) turned[l * padded + f] = f < count ? map->arrays[0].data[f * d + l] : 0;
-    const fourier_rows rows = {map, &context->vecmath->f64, turned, padded, sqrt(*height / (double)count), x, ldx, out,
-                               ldo};
-    TRY(gram_feature_rows(context, n, map->report.dimension, (STRIP + 1) * padded + STRIP * d, put_rows, &rows));
+    fourier_rows rows = {.x = x, .ldx = ldx, .out = out, .ldo = ldo};
+    TRY(open_strips(context, map, 0, &rows.strips));
+    TRY(gram_feature_rows(context, n, map->report.dimension, rows.strips.scratch, put_rows, &rows));
 done:
-    gram_give(context, turned);
+    gram_give(context, rows.strips.turned);
     return status;
 }
 
@@ -114,6 +141,8 @@ const gram_feature_type gram_feature_fourier = {
     .open = open_map,
     .measure = gram_feature_measure_pairs,
     .transform = transform,
+    .open_strips = open_strips,
+    .put_strip = put_strip,
     .residual = gram_feature_no_residual,
     .describe = describe,
 };

@@ -1,8 +1,10 @@
 /* Feature maps in models, and functions that are linear in features: what rows of the method table share. */
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/ranks/collective.h"
+#include "base/sweep.h"
 #include "features/feature_ridge.h"
 #include "method/method.h"
 #include "points/points.h"
@@ -73,25 +75,34 @@ done:
     return status;
 }
 
+enum { BLOCK = 256 };
+
 typedef struct rows_work {
     const gram_feature_function *f;
     double *out;
-    int64_t ldo;
+    int64_t ldo, first, rows, ld;
+    const double *z;
 } rows_work;
 
-/* Small products by hand: a row's values must not depend on the rows beside it. */
-static gram_status put_chunk(gram_context *context, void *argument, int64_t first, int64_t rows, double *z, int64_t ld)
+/* One row after the other: its values must not depend on the rows beside it. */
+static gram_status value_task(void *argument, const gram_worker *worker)
 {
     const rows_work *w = argument;
     const gram_feature_function *f = w->f;
-    (void)context;
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t o = 0; o < f->m; o++) {
-            double sum = 0;
-            for (int64_t j = 0; j < f->p; j++) sum += z[i * ld + j] * f->coefficients[j * f->m + o];
-            w->out[(first + i) * w->ldo + o] = sum + f->constants[o];
-        }
+    const int64_t from = worker->task * BLOCK, to = from + BLOCK < w->rows ? from + BLOCK : w->rows;
+    for (int64_t i = from; i < to; i++)
+        for (int64_t o = 0; o < f->m; o++)
+            w->out[(w->first + i) * w->ldo + o] =
+                cblas_ddot((int)f->p, w->z + i * w->ld, 1, f->coefficients + o, (int)f->m) + f->constants[o];
     return GRAM_OK;
+}
+
+static gram_status put_chunk(gram_context *context, void *argument, int64_t first, int64_t rows, double *z, int64_t ld)
+{
+    rows_work *w = argument;
+    w->first = first, w->rows = rows, w->z = z, w->ld = ld;
+    const gram_sweep sweep = {.what = "values", .tasks = (rows + BLOCK - 1) / BLOCK, .run = value_task, .argument = w};
+    return gram_sweep_run(context, &sweep);
 }
 
 /* The same of sparse features. */
@@ -127,7 +138,7 @@ static gram_status spread_values(gram_context *context, const gram_feature_funct
     double *values = NULL;
     TRY(gram_take(context, "values of features", x->n * m, sizeof *values, (void **)&values));
     memset(values, 0, (size_t)(x->n * m) * sizeof *values);
-    rows_work work = {f, values, m};
+    rows_work work = {.f = f, .out = values, .ldo = m};
     TRY(gram_feature_chunks(context, f->map, x, 0, f->p, put_chunk, &work));
     TRY(gram_ranks_sum(context, "values of features", x->n * m, values));
     for (int64_t i = 0; i < x->n; i++) memcpy(out + i * ldo, values + i * m, (size_t)m * sizeof *out);
@@ -139,7 +150,7 @@ done:
 gram_status gram_feature_function_values(gram_context *context, const gram_feature_function *f, const gram_points *x,
                                          double *out, int64_t ldo)
 {
-    rows_work work = {f, out, ldo};
+    rows_work work = {.f = f, .out = out, .ldo = ldo};
     if (f->map->type->sparse) return sparse_values(context, f, x, out, ldo);
     if (gram_ranks_share(context, x->n)) return spread_values(context, f, x, out, ldo);
     return gram_feature_chunks(context, f->map, x, 0, f->p, put_chunk, &work);

@@ -23,6 +23,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/system/time_limit.h"
 #include "solve/small_system.h"
 
 static const double TO_BOUND = 0.995; /* of the way to the nearest bound */
@@ -522,8 +523,13 @@ gram_status gram_interior_solve(gram_context *context, gram_interior *p)
     double best = merit(p);
     for (p->iterations = 0; p->iterations < p->most; p->iterations++) {
         if (is_done(p) || stalled > patience || p->infeasible) break;
+        const double began = gram_clock();
         TRY(iterate(context, &w));
         FAIL_IF(!isfinite(p->gap), context, GRAM_ERROR_NUMERICAL, "interior points: the iterates are not finite");
+        if (!is_done(p) && gram_time_ends_iterations(context, began)) {
+            p->iterations++;
+            break;
+        }
         stalled = merit(p) < best * 0.9 ? 0 : stalled + 1;
         best = fmin(best, merit(p));
         p->infeasible = is_unbounded(p);

@@ -31,8 +31,9 @@ enum {
     LEAST_LANDMARKS = 100,
     MOST_LANDMARKS = 1 << 16,
     CG_VECTORS = 8,
-    PANEL = 96,   /* rows that are packed together */
-    PACKINGS = 10 /* of a fit and its report: each sweep over the pairs packs the points anew */
+    PANEL = 96,              /* rows that are packed together */
+    ROWS_FOR_ESTIMATES = 20, /* for each landmark: then leverages are small, and estimated */
+    PACKINGS = 10            /* of a fit and its report: each sweep over the pairs packs the points anew */
 };
 
 static const double MOST_SECONDS =
@@ -352,8 +353,10 @@ gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *re
         plan_landmarks(&r, r.solver, room, plan);
     }
     if (plan->solver == GRAM_SOLVER_CG && r.leave_one_out < 0) plan->leave_one_out = 0;
-    if (plan->solver == GRAM_SOLVER_NYSTROM && r.leave_one_out < 0) /* another pass, like the first one */
-        plan->leave_one_out = (double)r.n * (double)plan->landmarks * (double)plan->landmarks <= MOST_PASS;
+    if (plan->solver == GRAM_SOLVER_NYSTROM &&
+        r.leave_one_out < 0) /* estimated (features/equations/feature_leverage.c), or one more pass */
+        plan->leave_one_out = r.n >= ROWS_FOR_ESTIMATES * plan->landmarks ||
+                              (double)r.n * (double)plan->landmarks * (double)plan->landmarks <= MOST_PASS;
     plan->bytes = (size_t)bytes_of(&r, plan);
     plan->seconds = seconds_of(context, &r, plan);
     if (bytes_of(&r, plan) > room) TRY(refuse(context, &r, plan, room));

@@ -104,3 +104,28 @@ run predict t.gram data.csv --quiet -o q.csv
 cmp p.csv q.csv || wrong 'a distant limit should change nothing'
 run fit data.csv --target y --ignore c --time 5x
 bad 2 "--time cannot be '5x'" '90s'
+
+# Fourier features with many rows: iterations in f32 and mixed precision beside normal equations
+LC_ALL=C awk 'BEGIN { print "a,b,y"; for (i = 0; i < 6000; i++) { a = i * 37 % 1009 / 200; b = i * 53 % 977 / 200; print a "," b "," sin(a) + b * b / 10 + (i * 7919 % 101) / 500 } }' >rows.csv
+for precision in f64 mixed f32; do
+    run fit rows.csv --target y --kernel 'rbf(ell=1)' --lambda 1e-4 --solver fourier:100 --precision $precision -o f.gram --json --quiet
+    good
+    prints "\"precision\": \"$precision\"" '"effective_dimension"' '"loo_rmse"'
+    [ $precision = f64 ] || prints '"sample": 1200' '"iterations"'
+    run predict f.gram rows.csv --quiet -o p_$precision.csv
+    good
+done
+differ() { LC_ALL=C awk -F, -v most=$3 'NR == FNR { a[FNR] = $1; next } FNR > 1 && ($1 - a[FNR]) ^ 2 > most ^ 2 { exit 1 }' p_$1.csv p_$2.csv; }
+differ f64 mixed 1e-6 || wrong 'mixed precision should give the values of f64'
+differ f64 f32 1e-2 || wrong 'f32 should be near the values of f64'
+run fit rows.csv --target y --kernel 'rbf(ell=1)' --lambda 1e-4 --solver fourier:100 --precision f16 --quiet
+bad 2 "--precision cannot be 'f16'"
+# too few rows for each feature: normal equations whatever was asked for
+run fit data.csv --target y --ignore c --kernel 'rbf(ell=1)' --lambda 1e-4 --solver fourier:100 --precision f32 -o f.gram --json --quiet
+good
+prints '"precision": "f64"'
+
+# landmarks: what is certified on the rows, from all of them
+run fit data.csv --target y --ignore c --kernel 'rbf(ell=1)' --lambda 1e-4 --solver nystrom:60 -o n.gram --quiet
+good
+prints 'exact fit on these rows within'

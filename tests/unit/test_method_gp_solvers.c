@@ -365,8 +365,11 @@ static void chosen(void **state)
     assert_int_equal(plan_of(much, "rbf", 1001, 1, &o, GRAM_OK).solver, GRAM_SOLVER_EXACT);
     assert_int_equal(plan_of(much, "rbf", 30000, 3, &o, GRAM_OK).solver, GRAM_SOLVER_EXACT);
     assert_int_equal(plan_of(much, "rbf", 30001, 3, &o, GRAM_OK).solver, GRAM_SOLVER_CG);
-    assert_int_equal(plan_of(much, "rbf", 100001, 3, &o, GRAM_OK).solver, GRAM_SOLVER_INDUCING);
-    assert_int_equal(plan_of(much, "rbf", 100001, 3, &o, GRAM_OK).landmarks, 5059);
+    assert_int_equal(plan_of(much, "rbf", 100000, 3, &o, GRAM_OK).solver, GRAM_SOLVER_CG);
+    assert_int_equal(plan_of(much, "rbf", 100001, 3, &o, GRAM_OK).solver, GRAM_SOLVER_VECCHIA);
+    assert_int_equal(plan_of(much, "rbf + linear", 100001, 3, &o, GRAM_OK).solver, GRAM_SOLVER_INDUCING);
+    assert_int_equal(plan_of(much, "rbf", 100001, 4, &o, GRAM_OK).solver, GRAM_SOLVER_INDUCING);
+    assert_int_equal(plan_of(much, "rbf", 100001, 4, &o, GRAM_OK).landmarks, 5059);
     const size_t little = (size_t)800 << 20; /* 10,000 rows: 400 MB in f64 fit; 20,000: only the 800 MB in f32 do */
     assert_int_equal(plan_of(little, "rbf", 10000, 3, &o, GRAM_OK).precision, GRAM_PRECISION_F64);
     gram_plan plan = plan_of((size_t)1400 << 20, "rbf", 20000, 3, &o, GRAM_OK);

@@ -93,6 +93,66 @@ static void fits(void **state)
     }
 }
 
+/* With nine tenths gone, iterations end after the first and the model is made of it: its own numbers differ, and it says so. */
+static void iterations_end(void **state)
+{
+    enum { MANY = 900 };
+    static const struct {
+        const char *words, *count, *options[12];
+        int classes;
+    } cases[] = {
+        {"iterations ended early", "steps", {"method", "sgd", "kernel", "rbf(ell=1)"}, 0},
+        {"iterations ended early", "iterations", {"method", "logistic", "kernel", "rbf(ell=1)", "lambda", "1e-5"}, 1},
+        {"iterations ended early", "iterations", {"loss", "absolute", "kernel", "rbf(ell=1)", "lambda", "1e-4"}, 0},
+        {"iterations ended early",
+         "iterations",
+         {"method", "krr", "solver", "sketch", "kernel", "laplace(ell=1)", "lambda", "1e-6"},
+         0},
+        {"iterations ended early",
+         "iterations",
+         {"method", "krr", "solver", "fourier:20", "precision", "mixed", "kernel", "rbf(ell=1)", "lambda", "1e-6"},
+         0},
+        {"cells learnt from some of their rows",
+         "cell_most",
+         {"method", "krr", "solver", "cells:300", "kernel", "rbf(ell=1)", "lambda", "1e-4"},
+         0},
+    };
+    gram_context *context = *state;
+    double *x = test_random(1, MANY * D, -1, 1), *y = test_numbers(MANY), *labels = test_numbers(MANY);
+    for (int i = 0; i < MANY; i++) y[i] = sin(3 * x[i * D]) + x[i * D + 1], labels[i] = y[i] > 0.2 * x[i * D + 2];
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double counts[2];
+        for (int late = 0; late < 2; late++) {
+            const gram_arrays arrays = {.size = sizeof arrays,
+                                        .n = MANY,
+                                        .d = D,
+                                        .targets = 1,
+                                        .x = x,
+                                        .y = cases[c].classes ? labels : y,
+                                        .ldx = D,
+                                        .ldy = 1};
+            gram_learner *learner = NULL;
+            gram_model *model = NULL;
+            OK(context, gram_learner_create(context, &learner));
+            for (int o = 0; o < 12 && cases[c].options[o]; o += 2)
+                OK(context, gram_learner_set(context, learner, cases[c].options[o], cases[c].options[o + 1]));
+            if (c > 0) OK(context, gram_learner_set(context, learner, "tune", "none"));
+            OK(context, gram_learner_set(context, learner, "estimate", "no"));
+            OK(context, gram_context_set_time(context, 1000));
+            if (late) pass(context, 950);
+            OK(context, gram_learn_arrays(context, learner, &arrays, &model));
+            assert_string_equal(gram_context_left_out(context), late ? cases[c].words : "");
+            counts[late] = gram_model_find(model, cases[c].count).number;
+            OK(context, gram_context_set_time(context, 0));
+            gram_model_destroy(model);
+            gram_learner_destroy(learner);
+        }
+        if (!(counts[1] >= 1 && counts[1] < counts[0]) && strcmp(cases[c].count, "cell_most") != 0)
+            FAIL_TEST("case %d: %s is %g with time, %g without", (int)c, cases[c].count, counts[0], counts[1]);
+    }
+    free(x), free(y), free(labels);
+}
+
 /* Plans fit into what is left: exact where that is quick, fewer landmarks where it is not. */
 static void plans(void **state)
 {
@@ -150,8 +210,9 @@ static void times_as_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(limits), cmocka_unit_test(sweeps_end),
-                                       cmocka_unit_test(fits),   cmocka_unit_test(plans),
-                                       cmocka_unit_test(speeds), cmocka_unit_test(times_as_text)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(limits),       cmocka_unit_test(sweeps_end),
+                                       cmocka_unit_test(fits),         cmocka_unit_test(iterations_end),
+                                       cmocka_unit_test(plans),        cmocka_unit_test(speeds),
+                                       cmocka_unit_test(times_as_text)};
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

@@ -705,6 +705,34 @@ static void test_simple_f32(void **state)
     }
 }
 
+/* Cosines and sines of quarters of turns, small and large ones, and the whole ones exactly. */
+static void test_waves(void **state)
+{
+    (void)state;
+    static const float cosines[] = {1, 0, -1, 0}, sines[] = {0, 1, 0, -1};
+    const long double quarter = acosl(0);
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        for (int wide = 0; wide < 3; wide++) {
+            const double size = wide == 0 ? 1 : wide == 1 ? 40 : 1e9;
+            fill_uniform(7 + (unsigned)wide, -size, size);
+            math->f32.waves(BLOCK, X, 3, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double rest = fmodl((long double)X[i], 4) * quarter;
+                assert_true(fabsl((long double)XF[i] - 3 * cosl(rest)) < 3 * 0x1p-22L);
+                assert_true(fabsl((long double)OUTF[i] - 3 * sinl(rest)) < 3 * 0x1p-22L);
+            }
+        }
+        for (int i = 0; i < BLOCK; i++) X[i] = i - 40;
+        math->f32.waves(BLOCK, X, 1, XF, OUTF);
+        for (int i = 0; i < BLOCK; i++) {
+            assert_true(XF[i] == cosines[i % 4]);
+            assert_true(OUTF[i] == sines[i % 4]);
+        }
+    }
+}
+
 static void test_choice(void **state)
 {
     (void)state;
@@ -726,7 +754,8 @@ int main(void)
         cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
         cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
         cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
-        cmocka_unit_test(test_choice),       cmocka_unit_test(test_pieces),        cmocka_unit_test(test_pieces_edges),
+        cmocka_unit_test(test_waves),        cmocka_unit_test(test_choice),        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_pieces_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

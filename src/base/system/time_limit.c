@@ -49,3 +49,11 @@ void gram_time_left_out(gram_context *context, const char *words)
     if (context->limit.seconds > 0 && !context->limit.left_out[0])
         (void)snprintf(context->limit.left_out, sizeof context->limit.left_out, "%s", words);
 }
+
+int gram_time_ends_iterations(gram_context *context, double began)
+{
+    const double now = gram_clock();
+    if (!(context->limit.seconds > 0) || now + (now - began) < gram_time_of(context, GRAM_TIME_OF_ITERATIONS)) return 0;
+    gram_time_left_out(context, "iterations ended early");
+    return 1;
+}

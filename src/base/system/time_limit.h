@@ -15,6 +15,10 @@ double gram_clock(void);
 /* Has that share of the time gone? Never without a limit. */
 int gram_time_is_up(const gram_context *context, double share);
 
+/* For iterations, the last of which began at that time of gram_clock: has their share of the time gone, or will it have before another one that long is
+ * over? Then it is remembered, too, that they ended early. */
+int gram_time_ends_iterations(gram_context *context, double began);
+
 /* When it will have gone, for gram_clock; infinite without a limit. */
 double gram_time_of(const gram_context *context, double share);
 

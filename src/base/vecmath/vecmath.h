@@ -100,6 +100,8 @@ typedef struct gram_vecmath_f32 {
     void (*fill)(int n, float c, float *out);
     void (*widen)(int n, const float *x, double *out);
     void (*narrow)(int n, const double *x, float *out);
+    /* height cos(a) and height sin(a), a = x pi/2 (x counts quarters of a turn, |x| < 2^50), to 2^-22 of the height. */
+    void (*waves)(int n, const double *x, float height, float *cosines, float *sines);
 } gram_vecmath_f32;
 
 typedef struct gram_vecmath {

@@ -13,6 +13,7 @@
 #include <gram/text.h>
 
 #include "base/system/system_call.h"
+#include "base/system/time_limit.h"
 #include "learn/cells/cells.h"
 #include "learn/estimate/kept_models.h"
 #include "learn/estimate/learning_part.h"
@@ -20,6 +21,8 @@
 #include "learn/learner.h"
 
 enum { USUAL_SIZE = 2000, LEAST_SIZE = 50, SHARED_FROM = 17, SAMPLE_STREAM = 0x63656c6c };
+
+static const double TIME_OF_CELLS = 0.8; /* the rest is for their errors on the rows */
 
 typedef struct cells {
     gram_learning *learning;
@@ -32,6 +35,8 @@ typedef struct cells {
     double *only;                  /* cells: the class of a cell of one class, -1 for others */
     gram_keeper keeper;
     gram_model *model;
+    double seconds; /* that the last cell took, with so many rows */
+    int64_t rows;
 } cells;
 
 int gram_learning_wants_cells(const gram_learning *learning)
@@ -98,6 +103,44 @@ done:
     return status;
 }
 
+/* Of `count` rows as many as there is time for, if a fit takes count^3 operations and those of the cells that are left are alike. */
+static int64_t rows_in_time(cells *c, int64_t cell, int64_t count)
+{
+    gram_context *context = c->learning->context;
+    const double left = gram_time_of(context, TIME_OF_CELLS) - gram_clock(),
+                 each = fmax(left, 0) / (double)(c->tree.cells - cell),
+                 wanted = c->rows > 0 ? c->seconds * pow((double)count / (double)c->rows, 3) : 0;
+    if (wanted <= each || count <= LEAST_SIZE) return count;
+    gram_time_left_out(context, "cells learnt from some of their rows");
+    return (int64_t)fmax(LEAST_SIZE, (double)count * cbrt(each / wanted));
+}
+
+/* One cell's fit, on `few` of its rows, evenly spaced. */
+static gram_status make_part(cells *c, int64_t count, const int64_t *rows, int64_t few, gram_learning *part)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = c->learning->context;
+    int64_t *some = NULL;
+    if (few < count) {
+        TRY(gram_take(context, "cells", few, sizeof *some, (void **)&some));
+        for (int64_t i = 0; i < few; i++) some[i] = rows[i * count / few];
+    }
+    TRY(gram_part_make(c->learning, c->preparation, few, some ? some : rows, part));
+done:
+    gram_give(context, some);
+    return status;
+}
+
+/* Once there is no time for tuning, other cells take what this one found. */
+static void share_found(cells *c, const gram_learning *part)
+{
+    if (c->shared || c->found.kernel || c->learning->tuning == GRAM_TUNING_NONE ||
+        !gram_time_is_up(c->learning->context, GRAM_TIME_OF_TUNING))
+        return;
+    (void)gram_part_found(part, &c->found);
+    gram_time_left_out(c->learning->context, "cells that share what one of them was tuned to");
+}
+
 static gram_status fit_cell(gram_context *context, void *argument, int64_t cell, int64_t count, const int64_t *rows,
                             const double *weights)
 {
@@ -107,7 +150,9 @@ static gram_status fit_cell(gram_context *context, void *argument, int64_t cell,
     char name[GRAM_CELL_NAME];
     (void)weights;
     TRY(gram_pulse(context, "cells", (double)cell / (double)c->tree.cells));
-    TRY(gram_part_make(c->learning, c->preparation, count, rows, &part));
+    const double began = gram_clock();
+    const int64_t few = rows_in_time(c, cell, count);
+    TRY(make_part(c, count, rows, few, &part));
     c->only[cell] = -1;
     c->least = c->done == 0 || count < c->least ? count : c->least;
     c->most = count > c->most ? count : c->most;
@@ -120,6 +165,9 @@ static gram_status fit_cell(gram_context *context, void *argument, int64_t cell,
     TRY(gram_part_fit(&part));
     if (!c->model) TRY(make_model(c, &part));
     TRY(gram_keep_model(&c->keeper, gram_cell_name(cell, name), part.model));
+    share_found(c, &part);
+    c->seconds = gram_clock() - began;
+    c->rows = few;
 done:
     gram_part_forget(&part);
     return status;

@@ -375,7 +375,8 @@ static gram_status make(gram_context *context, const gram_problem *p, gram_krr *
     made->m = p->m;
     gram_krr_report *r = &made->report;
     r->size = sizeof *r;
-    r->error_bound = r->residual = r->backward_error = r->loo_rmse = r->loo_r2 = r->gcv = r->gap = r->certificate = NAN;
+    r->error_bound = r->residual = r->backward_error = r->loo_rmse = r->loo_r2 = r->gcv = r->gap = r->certificate =
+        r->certificate_rms = NAN;
     *krr = made;
 done:
     return status;

@@ -27,11 +27,11 @@ gram_status gram_landmark_map(gram_context *context, const gram_problem *problem
 
 /* P_ii = (1 - leverage)/ridge_i. */
 static gram_status leave_one_out(gram_context *context, const gram_problem *problem, const gram_feature_ridge *ridge,
-                                 gram_solution *s)
+                                 int exact, gram_solution *s)
 {
     gram_status status = GRAM_OK;
     TRY(gram_take(context, "leave-one-out", problem->n, sizeof(double), (void **)&s->projected));
-    TRY(gram_feature_ridge_leverage(context, ridge, s->projected));
+    TRY(gram_feature_ridge_leverage(context, ridge, exact, s->projected, NULL));
     for (int64_t i = 0; i < problem->n; i++) s->projected[i] = (1 - s->projected[i]) / problem->ridge[i];
 done:
     return status;
@@ -119,7 +119,7 @@ gram_status gram_solve_landmarks(gram_context *context, gram_problem *problem, c
     s->trace_error = ridge.trace > 0 ? ridge.missed / ridge.trace : 0;
     s->effective_dimension = ridge.effective_dimension;
     s->log_determinant = ridge.log_determinant;
-    if (s->plan.leave_one_out) TRY(leave_one_out(context, problem, &ridge, s));
+    if (s->plan.leave_one_out) TRY(leave_one_out(context, problem, &ridge, options->leave_one_out > 0, s));
     if (options->keep_factor > 0 || (options->keep_factor < 0 && ridge.p <= GRAM_KRR_SMALL_FACTOR))
         TRY(keep_factors(context, &ridge, s));
 done:

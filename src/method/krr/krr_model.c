@@ -294,6 +294,7 @@ static const gram_keep_place NUMBERS[] = {
     {"trace_error", offsetof(gram_krr_report, trace_error)},
     {"gap", offsetof(gram_krr_report, gap)},
     {"certificate", offsetof(gram_krr_report, certificate)},
+    {"certificate_rms", offsetof(gram_krr_report, certificate_rms)},
     {"train_rmse", offsetof(gram_krr_report, train_rmse)},
     {"train_r2", offsetof(gram_krr_report, train_r2)},
     {"loo_rmse", offsetof(gram_krr_report, loo_rmse)},
@@ -314,7 +315,9 @@ static void keep_report(gram_keeper *keeper, const gram_krr_report *report, int 
     gram_keep_integer(keeper, "rank", report->rank);
     gram_keep_integer(keeper, "iterations", report->iterations);
     gram_keep_numbers(keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
-    if (report->solver == GRAM_SOLVER_NYSTROM) gram_keep_integer(keeper, "gap_exact", report->gap_exact);
+    if (report->solver != GRAM_SOLVER_NYSTROM) return;
+    gram_keep_integer(keeper, "gap_exact", report->gap_exact);
+    if (!report->gap_exact) gram_keep_integer(keeper, "gap_rows", report->gap_rows);
 }
 
 static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_krr_report *report)
@@ -372,15 +375,21 @@ static gram_status fitted(gram_learning *learning, double *f, const char **what)
     return GRAM_OK;
 }
 
-/* How far a fit on landmarks may be from the exact one. */
+/* How far a fit on landmarks may be from the exact one: nothing where the targets' own deviation would say as much. */
 static void report_certificate(gram_report *report)
 {
-    if (isnan(gram_report_number(report, "certificate"))) return;
+    const double mean = gram_report_number(report, "certificate_rms"), most = gram_report_number(report, "certificate"),
+                 error = gram_report_number(report, "train_rmse"), r2 = gram_report_number(report, "train_r2"),
+                 spread = error / sqrt(fmax(1 - r2, 1e-12));
+    if (isnan(mean) || mean > spread) return;
     gram_report_row(report, "  certificate");
-    gram_report_part(report, "exact fit within", "certificate", GRAM_ROUGH);
+    gram_report_part(report, "exact fit on these rows within", "certificate_rms", GRAM_ROUGH);
+    gram_report_add(report, " (root mean square)");
+    if (most <= spread) gram_report_part(report, "anywhere", "certificate", GRAM_ROUGH);
     gram_report_part(report, "duality gap", "gap", GRAM_ROUGH);
-    if (gram_report_number(report, "gap_exact") == 0)
-        gram_report_add(report, " by the trace (--certify: by the matrix)");
+    if (gram_report_number(report, "gap_exact") != 0) return;
+    gram_report_part(report, "from", "gap_rows", GRAM_WHOLE);
+    gram_report_add(report, " rows, probability 0.99 (--certify: from all)");
 }
 
 static void report_krr(gram_report *report)

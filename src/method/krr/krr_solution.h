@@ -72,9 +72,14 @@ gram_status gram_landmark_map(gram_context *context, const gram_problem *p, int6
 enum { GRAM_KRR_SMALL_FACTOR = 500 };
 
 /* (krr_certificate.c) How far the fit on landmarks may be from that with the whole kernel. residuals: y - b - f, n x m; norm: |f|. Sets
- * gap, gap_exact and certificate of the report. `always`: by a product with the whole matrix, however large. */
-gram_status gram_landmark_certificate(gram_context *context, const gram_problem *p, const gram_solution *s, int always,
+ * gap and certificates of the report. `certify` as in the options. */
+gram_status gram_landmark_certificate(gram_context *context, const gram_problem *p, const gram_solution *s, int certify,
                                       const double *residuals, gram_krr_report *report);
+
+/* (krr_certificate_rows.c) Rows, with replacement, in proportion to what they may add to a'(K - K~)a, and the probability of each. O(n) and 100 n
+ * kernel values. */
+gram_status gram_certificate_rows(gram_context *context, const gram_problem *p, const gram_points *centres,
+                                  const double *a, int64_t rows, int64_t *which, double *probability);
 
 /* K + ridge, matrix-free; the caller releases it. */
 gram_status gram_solution_operator(gram_context *context, const gram_problem *p, gram_operator **op);

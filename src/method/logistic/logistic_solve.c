@@ -128,6 +128,7 @@ static gram_status solve_binary(gram_context *context, gram_logistic_solution *s
                       .unpenalised = s->unpenalised,
                       .most = s->most,
                       .tolerance = s->tolerance,
+                      .may_end = 1,
                       .a = s->a,
                       .b = s->b,
                       .f = s->f};
@@ -155,6 +156,7 @@ static gram_status solve_several(gram_context *context, gram_logistic_solution *
                               .unpenalised = s->unpenalised,
                               .most = s->most,
                               .tolerance = s->tolerance,
+                              .may_end = 1,
                               .a = s->a,
                               .b = s->b,
                               .f = s->f,

@@ -416,6 +416,7 @@ static gram_status solve_callback(gram_context *context, gram_loss_solution *s)
                       .unpenalised = s->unpenalised,
                       .most = s->options->iterations,
                       .tolerance = s->options->tolerance,
+                      .may_end = 1,
                       .a = s->a,
                       .b = s->b,
                       .f = s->f};

@@ -17,6 +17,7 @@ typedef struct primal_settings {
     gram_unpenalised_settings free;
     gram_chosen solver;      /* gram_features_kind */
     gram_chosen frequencies; /* gram_frequencies */
+    gram_chosen precision;   /* gram_precision */
     int loo;
     double C, tolerance;
     const char *landmarks, *class_weight;
@@ -38,7 +39,8 @@ typedef struct primal_state {
     double residual, trace_error, train_rmse, train_r2, loo_rmse, loo_r2, gcv, norm, effective_dimension,
         log_marginal_likelihood;
     double objective, gap;
-    int64_t iterations;
+    int64_t iterations, sample; /* rows that a preconditioner was made of */
+    const char *precision;
 } primal_state;
 
 #define PRIMAL_PLACE(field) offsetof(primal_settings, field)
@@ -64,8 +66,8 @@ int gram_primal_takes(const gram_learning *learning, const char *const *words, c
 
 /* Settings that contradict each other; before the data. */
 gram_status gram_primal_check(gram_learning *learning);
-/* Takes the state, reads landmarks, and plans p features of the rows. */
-gram_status gram_primal_begin(gram_learning *learning, const char *words);
+/* Takes the state, reads landmarks, and plans p features of the rows: normal equations of them, or passes if it `iterates`. */
+gram_status gram_primal_begin(gram_learning *learning, const char *words, int iterates);
 /* Kernel and lambda by `tune`, or as given: then lambda is `usual` unless it is. */
 gram_status gram_primal_choose(gram_learning *learning, double usual, gram_status (*tune)(gram_learning *learning));
 /* The map of learning->kernel, state->c and state->b for m outputs, and the holder. */

@@ -67,7 +67,7 @@ static gram_status plan(gram_learning *learning)
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
     const double n = (double)learning->n;
-    TRY(gram_primal_begin(learning, "newton on features"));
+    TRY(gram_primal_begin(learning, "newton on features", 0));
     primal_state *state = learning->own;
     state->lambda = isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / n : own->ridge.lambda;
     if (!isnan(own->C)) state->lambda = 1 / (2 * n * own->C);

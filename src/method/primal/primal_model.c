@@ -68,7 +68,7 @@ gram_status gram_primal_check(gram_learning *learning)
     return gram_unpenalised_check_settings(learning, &own->free);
 }
 
-gram_status gram_primal_begin(gram_learning *learning, const char *words)
+gram_status gram_primal_begin(gram_learning *learning, const char *words, int iterates)
 {
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
@@ -87,7 +87,8 @@ gram_status gram_primal_begin(gram_learning *learning, const char *words)
         bytes += gram_landmark_set_bytes(learning->n, learning->data->d, own->solver.number);
     TRY(gram_learning_room(learning, bytes, "Use fewer features, or more --memory.",
                            "the products of the features of"));
-    gram_learning_plan(learning, words, (size_t)bytes, sparse ? n * p * 5e-7 : n * p * p * 2e-11,
+    const double seconds = sparse ? n * p * 5e-7 : iterates ? n * p * 1.2e-8 : n * p * p * 2e-11;
+    gram_learning_plan(learning, words, (size_t)bytes, seconds,
                        gram_given_text(learning, "solver") ? "as asked for" : "a kernel of finite rank and many rows");
 done:
     return status;
@@ -193,7 +194,7 @@ gram_keeper gram_primal_keep(gram_learning *learning)
     gram_keep_array(&keeper, "feature_coefficients", state->f.p, state->f.m, state->c);
     gram_keep_array(&keeper, "feature_constants", 1, state->f.m, state->b);
     gram_keep_text(&keeper, "solver", state->f.map->type->name);
-    gram_keep_text(&keeper, "precision", "f64");
+    gram_keep_text(&keeper, "precision", state->precision ? state->precision : "f64");
     gram_keep_integer(&keeper, "rank", state->f.p);
     return keeper;
 }

@@ -7,14 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
+#include "features/sketched/sketched_ridge.h"
 #include "features/sparse_ridge.h"
 #include "method/primal/primal.h"
 #include "points/points.h"
 #include <gram/text.h>
 
-enum { MANY_ROWS = 5000, MOST_ITERATIONS = 1000 };
-static const double USUAL_LAMBDA = 1e-3, MOST_PASS = 1e12, USUAL_TOLERANCE = 1e-4,
-                    LOOSE = 1e-2; /* a residual that is good enough beside what random features miss */
+enum { MANY_ROWS = 5000, ROWS_FOR_ESTIMATES = 20, MOST_ITERATIONS = 1000 };
+static const double USUAL_LAMBDA = 1e-3, MOST_PASS = 1e12, USUAL_TOLERANCE = 1e-4, SKETCH_TOLERANCE = 1e-8,
+                    SKETCH_TOLERANCE_F32 = 1e-4, /* of fitted values, relative */
+    MUCH = 1e10,                                 /* operations: below, normal equations in f64 are quick */
+    LOOSE = 1e-2;                                /* a residual that is good enough beside what random features miss */
 
 static const gram_choice TUNINGS[] = {
     {"auto", GRAM_TUNING_AUTO, NULL, 0, 0}, {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
@@ -41,6 +45,13 @@ static const gram_option OPTIONS[] = {
      .otherwise = "no"},
     PRIMAL_SOLVER_OPTION("explicit, fourier:D or binning:P: on finitely many features", SOLVERS),
     GRAM_FREQUENCIES_OPTION(primal_settings),
+    {.name = "precision",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PRIMAL_PLACE(precision),
+     .argument = "P",
+     .help = "f64: normal equations of all rows; mixed, f32: iterations, of Fourier features (default: by the size)",
+     .otherwise = "auto",
+     .choices = gram_precision_choices},
     GRAM_TOLERANCE_OPTION(primal_settings),
 };
 
@@ -64,11 +75,32 @@ static gram_status check(gram_learning *learning)
     return gram_primal_check(learning);
 }
 
+/* Is lambda to be chosen on all rows? */
+static int chooses_lambda(const gram_learning *learning)
+{
+    const primal_settings *own = learning->settings;
+    return learning->tuning != GRAM_TUNING_NONE && isnan(own->ridge.lambda) && isnan(own->ridge.noise) &&
+           isnan(own->ridge.alpha);
+}
+
+/* By iterations rather than by normal equations? Known before there is a map. */
+static int iterates_on(const gram_learning *learning, int64_t n, int64_t p)
+{
+    const primal_settings *own = learning->settings;
+    if (own->solver.value != GRAM_FEATURES_FOURIER || own->precision.value == GRAM_PRECISION_F64 || own->loo ||
+        !gram_sketched_ridge_fits(n, p) || gram_ranks_share(learning->context, n))
+        return 0;
+    return own->precision.value != GRAM_PRECISION_AUTO ||
+           ((double)n * (double)p * (double)p >= MUCH && !chooses_lambda(learning));
+}
+
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
-    TRY(gram_primal_begin(learning, "normal equations of features, f64"));
+    const int iterates = iterates_on(learning, learning->n, own->solver.number);
+    TRY(gram_primal_begin(
+        learning, iterates ? "iterations on features, mixed or f32" : "normal equations of features, f64", iterates));
     ((primal_state *)learning->own)->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     if (((primal_state *)learning->own)->lambda == 0)
@@ -103,40 +135,32 @@ static gram_status tune(gram_learning *learning)
                          &options, &learning->kernel, &state->lambda, &state->tuned);
 }
 
-/* Errors of the rows, and the sums that the report is made of. */
-static gram_status find_errors(gram_learning *learning, const gram_problem *problem, const gram_feature_ridge *ridge,
-                               int leave_one_out)
+/* What the report says of fitted values f and, unless it is NULL, leverages. `ridge`: NULL if it knows no determinant. */
+static void find_errors(gram_learning *learning, const gram_problem *problem, const gram_feature_ridge *ridge,
+                        const double *f, const double *lever)
 {
-    gram_status status = GRAM_OK;
     primal_state *state = learning->own;
     const int64_t n = problem->n, m = problem->m;
     const double total = problem->total * (double)m, variation = gram_problem_variation(problem),
                  pi = 3.14159265358979323846;
-    double *f = NULL, *lever, squares = 0, left_out = 0, quadratic = 0, trace = 0;
-    TRY(gram_take(learning->context, "values of the rows", n * (m + 1), sizeof *f, (void **)&f));
-    lever = f + n * m;
-    TRY(gram_feature_function_values(learning->context, &state->f, problem->x, f, m));
-    if (leave_one_out) TRY(gram_feature_ridge_leverage(learning->context, ridge, lever));
+    double squares = 0, left_out = 0, quadratic = 0, trace = 0;
     for (int64_t i = 0; i < n; i++) {
         const double w = gram_problem_weight(problem, i);
-        if (leave_one_out) trace += 1 - lever[i];
+        if (lever) trace += 1 - lever[i];
         for (int64_t o = 0; o < m; o++) {
             const double miss = problem->y[i * m + o] - f[i * m + o];
             squares += w * miss * miss;
-            if (leave_one_out) left_out += w * miss * miss / ((1 - lever[i]) * (1 - lever[i]));
+            if (lever) left_out += w * miss * miss / ((1 - lever[i]) * (1 - lever[i]));
             if (ridge) quadratic += (problem->y[i * m + o] - state->b[o]) * w * miss / ridge->ridge;
         }
     }
     state->train_rmse = sqrt(squares / total);
     state->train_r2 = variation > 0 ? 1 - squares / variation : NAN;
-    state->loo_rmse = leave_one_out ? sqrt(left_out / total) : NAN;
-    state->loo_r2 = leave_one_out && variation > 0 ? 1 - left_out / variation : NAN;
-    state->gcv = leave_one_out ? (double)n * (double)n * squares / (trace * trace) / total : NAN;
+    state->loo_rmse = lever ? sqrt(left_out / total) : NAN;
+    state->loo_r2 = lever && variation > 0 ? 1 - left_out / variation : NAN;
+    state->gcv = lever ? (double)n * (double)n * squares / (trace * trace) / total : NAN;
     state->log_marginal_likelihood =
         m == 1 && ridge ? -(double)n / 2 * (log(2 * pi * quadratic / (double)n) + 1) - ridge->log_determinant / 2 : NAN;
-done:
-    gram_give(learning->context, f);
-    return status;
 }
 
 /* The best of 17 values about the tuned one. */
@@ -162,7 +186,7 @@ done:
 }
 
 /* One target after the other by conjugate gradients. */
-static gram_status solve_sparse(gram_learning *learning, const gram_problem *problem)
+static gram_status solve_sparse(gram_learning *learning, gram_problem *problem)
 {
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
@@ -173,7 +197,7 @@ static gram_status solve_sparse(gram_learning *learning, const gram_problem *pro
                              .strength = state->lambda * (double)problem->n,
                              .tolerance = isnan(own->tolerance) ? USUAL_TOLERANCE : own->tolerance,
                              .most = MOST_ITERATIONS};
-    double *one = NULL;
+    double *one = NULL, *f = NULL;
     TRY(gram_primal_hold_sparse(learning, problem->n, problem->x->f64, problem->x->ld));
     TRY(gram_take(learning->context, "features", state->f.p, sizeof *one, (void **)&one));
     for (int64_t o = 0; o < problem->m; o++) {
@@ -188,9 +212,12 @@ static gram_status solve_sparse(gram_learning *learning, const gram_problem *pro
         TRY(gram_learning_fail(learning, GRAM_ERROR_NUMERICAL, "Raise --lambda, or ask for less with --tolerance T.",
                                "no convergence: after %" PRId64 " iterations the residual is %.2g", state->iterations,
                                state->residual));
-    TRY(find_errors(learning, problem, NULL, 0));
+    TRY(gram_take(learning->context, "values of the rows", problem->n * problem->m, sizeof *f, (void **)&f));
+    TRY(gram_feature_function_values(learning->context, &state->f, problem->x, f, problem->m));
+    find_errors(learning, problem, NULL, f, NULL);
 done:
     gram_csr_free(learning->context, &state->z);
+    gram_give(learning->context, f);
     gram_give(learning->context, one);
     return status;
 }
@@ -202,19 +229,65 @@ static gram_status solve_dense(gram_learning *learning, gram_problem *given)
     primal_state *state = learning->own;
     gram_feature_ridge ridge = {0};
     const double n = (double)given->n, p = (double)state->f.p;
-    double strength = state->lambda * n;
+    const int leave = own->loo || n >= ROWS_FOR_ESTIMATES * p || n * p * p <= MOST_PASS;
+    double strength = state->lambda * n, *f = NULL, *lever = NULL;
     TRY(gram_feature_ridge_make(learning->context, state->f.map, given, strength, &ridge));
-    if (learning->tuning != GRAM_TUNING_NONE && state->tuned.rows < learning->n && isnan(own->ridge.lambda) &&
-        isnan(own->ridge.noise) && isnan(own->ridge.alpha))
-        TRY(refine(learning, &ridge, &strength));
+    if (chooses_lambda(learning) && state->tuned.rows < learning->n) TRY(refine(learning, &ridge, &strength));
     state->lambda = strength / n;
     TRY(gram_problem_set_lambda(learning->context, "fit", state->lambda, given));
     TRY(gram_feature_ridge_solve(learning->context, "fit", &ridge, strength, state->c, state->b));
     state->residual = ridge.residual;
     state->effective_dimension = ridge.effective_dimension;
-    TRY(find_errors(learning, given, &ridge, own->loo || n * p * p <= MOST_PASS));
+    TRY(gram_take(learning->context, "values of the rows", given->n * (given->m + 1), sizeof *f, (void **)&f));
+    if (leave) lever = f + given->n * given->m;
+    TRY(gram_feature_function_values(learning->context, &state->f, given->x, f, given->m));
+    if (leave) TRY(gram_feature_ridge_leverage(learning->context, &ridge, own->loo, lever, NULL));
+    find_errors(learning, given, &ridge, f, lever);
 done:
     if (status == GRAM_ERROR_NUMERICAL) (void)gram_advise(learning->context, status, "Raise --lambda.");
+    gram_give(learning->context, f);
+    gram_feature_ridge_free(learning->context, &ridge);
+    return status;
+}
+
+/* With the factor of a sample, leverages of other rows come out too large, by more where few rows have much of them. Their sum is known better: that of the
+ * sample's own rows, which is the effective dimension with the sample's matrix. */
+static void correct_leverages(const gram_problem *problem, double dimension, double *lever)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < problem->n; i++) sum += lever[i];
+    for (int64_t i = 0; i < problem->n && sum > 0; i++) lever[i] *= dimension / sum;
+}
+
+static gram_status solve_sketched(gram_learning *learning, gram_problem *given)
+{
+    gram_status status = GRAM_OK;
+    const primal_settings *own = learning->settings;
+    primal_state *state = learning->own;
+    const int single = own->precision.value == GRAM_PRECISION_F32;
+    gram_feature_ridge ridge = {0};
+    gram_sketched_ridge job = {.map = state->f.map,
+                               .problem = given,
+                               .strength = state->lambda * (double)given->n,
+                               .tolerance = single ? SKETCH_TOLERANCE_F32 : SKETCH_TOLERANCE,
+                               .seed = learning->context->seed};
+    double *f = NULL, *lever;
+    if (!isnan(own->tolerance)) job.tolerance = own->tolerance;
+    TRY(gram_take(learning->context, "values of the rows", given->n * (given->m + 1), sizeof *f, (void **)&f));
+    lever = f + given->n * given->m;
+    TRY(gram_sketched_ridge_solve(learning->context, "fit", &job, state->c, state->b, f, &ridge));
+    state->precision = single ? "f32" : "mixed";
+    state->residual = job.residual;
+    state->iterations = job.passes;
+    state->sample = job.rows;
+    TRY(gram_feature_ridge_leverage(learning->context, &ridge, 0, lever, NULL));
+    state->effective_dimension = ridge.effective_dimension;
+    correct_leverages(given, ridge.effective_dimension, lever);
+    find_errors(learning, given, NULL, f, lever);
+done:
+    if (status == GRAM_ERROR_NUMERICAL)
+        (void)gram_advise(learning->context, status, "Raise --lambda, or use --precision f64.");
+    gram_give(learning->context, f);
     gram_feature_ridge_free(learning->context, &ridge);
     return status;
 }
@@ -230,7 +303,9 @@ static gram_status solve(gram_learning *learning)
     TRY(gram_problem_make(learning->context, "fit", learning->kernel, learning->points, data->targets, data->y,
                           data->targets, data->weights, &problem));
     TRY(gram_problem_set_unpenalised(learning->context, "fit", own->free.intercept, 0, NULL, &problem));
-    TRY(state->f.map->type->sparse ? solve_sparse(learning, &problem) : solve_dense(learning, &problem));
+    TRY((state->f.map->type->sparse                     ? solve_sparse
+         : iterates_on(learning, problem.n, state->f.p) ? solve_sketched
+                                                        : solve_dense)(learning, &problem));
     gram_primal_find_norm(state);
 done:
     gram_problem_free(learning->context, &problem);
@@ -266,6 +341,7 @@ static gram_status keep(gram_learning *learning)
     gram_keep_number(&keeper, "noise", state->lambda * (double)learning->n);
     gram_keep_integer(&keeper, "intercept", own->free.intercept);
     if (state->iterations > 0) gram_keep_integer(&keeper, "iterations", state->iterations);
+    if (state->sample > 0) gram_keep_integer(&keeper, "sample", state->sample);
     gram_keep_numbers(&keeper, state, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {

@@ -59,7 +59,7 @@ static gram_status plan(gram_learning *learning)
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
     const double n = (double)learning->n;
-    TRY(gram_primal_begin(learning, "coordinate descent on features"));
+    TRY(gram_primal_begin(learning, "coordinate descent on features", 0));
     ((primal_state *)learning->own)->lambda = isnan(own->C) ? own->ridge.lambda : 1 / (2 * n * own->C);
     const double p = own->solver.number > 0 ? (double)own->solver.number : (double)learning->data->d + 1;
     if (own->solver.value != GRAM_FEATURES_BINNING)

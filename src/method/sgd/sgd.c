@@ -18,6 +18,7 @@
 
 #include "base/sweep.h"
 #include "base/system/system_call.h"
+#include "base/system/time_limit.h"
 #include "points/points.h"
 
 enum { BLOCK = 192, ORDER_STREAM = 0x736764 };
@@ -42,6 +43,7 @@ typedef struct run {
     double *weighted; /* the same times S */
     double *slopes, *f;
     double seen, squares, counted, lost;
+    int64_t made; /* steps */
 } run;
 
 /* ---- losses ---- */
@@ -331,6 +333,7 @@ static gram_status make_steps(run *r)
     gram_status status = GRAM_OK;
     const gram_sgd_problem *p = r->p;
     const int64_t half = p->average == GRAM_SGD_TAIL ? p->steps / 2 : 0;
+    const double began = gram_clock();
     for (int64_t t = 0; t < p->steps;) {
         const int64_t count = block_steps(p, t, (t < half ? half : p->steps) - t);
         TRY(gram_pulse(r->context, "stochastic gradients", (double)t / (double)p->steps));
@@ -345,8 +348,12 @@ static gram_status make_steps(run *r)
             apply_kernel(r, count);
         TRY(keep_budget(r));
         t += count;
+        r->made = t;
         FAIL_IF(!isfinite(r->s) || !isfinite(r->b[0]), r->context, GRAM_ERROR_NUMERICAL,
                 "sgd: the steps diverge: after %lld of them the function is infinite", (long long)t);
+        /* The errors of all rows take as long for each of them as a step with these terms: at most twice the mean. */
+        const double now = gram_clock(), each = 2 * (now - began) / (double)t;
+        if (t < p->steps && gram_time_ends_iterations(r->context, now - each * (double)p->n)) break;
     }
 done:
     return status;
@@ -374,8 +381,12 @@ static gram_status take_result(run *r, gram_sgd_result *result)
                 "sgd: the steps diverge: the function is not finite");
     result->terms = p->map ? r->size : r->count;
     result->removed = r->lost + lost;
-    result->seen = r->seen / r->counted;
-    result->seen_error = sqrt(fmax(r->squares / r->counted - result->seen * result->seen, 0) / r->counted);
+    result->steps = r->made;
+    result->seen = result->seen_error = NAN; /* of the last pass, if it was come to */
+    if (r->counted > 0) {
+        result->seen = r->seen / r->counted;
+        result->seen_error = sqrt(fmax(r->squares / r->counted - result->seen * result->seen, 0) / r->counted);
+    }
 done:
     return status;
 }

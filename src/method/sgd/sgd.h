@@ -54,6 +54,7 @@ typedef struct gram_sgd_result {
     double seen,
         seen_error; /* the mean loss of rows of the last n steps before they were used, and its standard error */
     double removed; /* steps of the budget: what was dropped, as a share of |f|, summed up */
+    int64_t steps;  /* that were made */
 } gram_sgd_result;
 
 gram_status gram_sgd_run(gram_context *context, const gram_sgd_problem *problem, gram_sgd_result *result);

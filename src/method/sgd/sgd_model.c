@@ -420,15 +420,15 @@ static gram_status keep(gram_learning *learning)
     if (p->rule != GRAM_SGD_INVERSE) gram_keep_number(&keeper, "step_size", p->step);
     gram_keep_text(&keeper, "order", word_of(ORDERS, (int)p->order));
     gram_keep_text(&keeper, "average", word_of(AVERAGES, (int)p->average));
-    gram_keep_integer(&keeper, "steps", p->steps);
+    gram_keep_integer(&keeper, "steps", state->result.steps);
     gram_keep_integer(&keeper, "n_support", state->result.terms);
     if (p->budget > 0) {
         gram_keep_integer(&keeper, "budget", p->budget);
         gram_keep_text(&keeper, "budget_rule", p->project ? "project" : "remove");
         gram_keep_number(&keeper, "removed", state->result.removed);
     }
-    gram_keep_number(&keeper, "progressive_loss", state->result.seen);
-    gram_keep_number(&keeper, "progressive_loss_se", state->result.seen_error);
+    if (!isnan(state->result.seen)) gram_keep_number(&keeper, "progressive_loss", state->result.seen);
+    if (!isnan(state->result.seen)) gram_keep_number(&keeper, "progressive_loss_se", state->result.seen_error);
     gram_keep_number(&keeper, "train_loss", state->worth.loss);
     gram_keep_number(&keeper, "objective", state->worth.objective);
     gram_keep_number(&keeper, "gap_bound", state->worth.gap);

@@ -106,6 +106,7 @@ typedef struct gram_mode {
     const double *unpenalised; /* n x q */
     int64_t most;              /* Newton steps */
     double tolerance;          /* of optimality */
+    int may_end;               /* before the tolerance is met, when there is a limit of time */
     double *a, *b;             /* n and q: where to start, and the result */
     double *f;                 /* n: K a + T b, made here */
     double objective;

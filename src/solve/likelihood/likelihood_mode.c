@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/system/time_limit.h"
 #include "solve/likelihood/likelihood.h"
 #include "solve/small_system.h"
 
@@ -247,10 +248,15 @@ gram_status gram_mode_find(gram_context *context, gram_mode *mode)
         stalled = mode->optimality < best / 2 || best > NEARLY ? 0 : stalled + 1;
         best = fmin(best, mode->optimality);
         if (mode->optimality <= mode->tolerance || stalled > STALLED) break;
+        const double began = gram_clock();
         TRY(direct(context, &s, &definite));
         if (!advance(&s, quadratic, !definite)) break;
         if (!definite) best = INFINITY; /* next to a saddle the conditions nearly hold, too */
         TRY(renew(context, &s, &quadratic));
+        if (mode->may_end && mode->optimality > mode->tolerance && gram_time_ends_iterations(context, began)) {
+            mode->iterations++;
+            break;
+        }
     }
     mode->converged = mode->optimality <= mode->tolerance;
 done:

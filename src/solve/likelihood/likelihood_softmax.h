@@ -52,6 +52,7 @@ typedef struct gram_softmax_mode {
     const double *unpenalised; /* n x q */
     int64_t most;
     double tolerance;
+    int may_end;           /* before the tolerance is met, when there is a limit of time */
     double *a, *b;         /* n x C and q x C: where to start (sum over classes 0), and the result */
     double *f, *p;         /* n x C, made here: values and probabilities */
     double objective, fit; /* fit: -sum_i w_i log p_(y_i) */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/system/time_limit.h"
 #include "solve/likelihood/likelihood_softmax.h"
 #include "solve/small_system.h"
 
@@ -291,8 +292,13 @@ gram_status gram_softmax_mode_find(gram_context *context, gram_softmax_mode *mod
         if (mode->optimality <= mode->tolerance || stalled > STALLED || !moved) break;
         const int fresh = !(mode->optimality < SERVES * before);
         before = mode->optimality;
+        const double began = gram_clock();
         TRY(take_step(context, &s, fresh, quadratic, &moved));
         if (moved) TRY(renew(context, &s, &quadratic));
+        if (mode->may_end && mode->optimality > mode->tolerance && gram_time_ends_iterations(context, began)) {
+            mode->iterations++;
+            break;
+        }
     }
     mode->converged = mode->optimality <= mode->tolerance;
 done:

@@ -22,6 +22,7 @@
 #include <gram/operator.h>
 #include <gram/random.h>
 
+#include "base/system/time_limit.h"
 #include "points/points.h"
 
 enum { SHARE = 100, LEAST_BLOCK = 200, USUAL_RANK = 100, USUAL_PASSES = 300, POWERS = 8, MOST_TRIES = 6 };
@@ -44,6 +45,7 @@ typedef struct sketching {
     double *square;            /* columns: of the residual, over a pass */
     int64_t *order;
     double rho, alpha, beta, gamma;
+    int ended; /* there is no time for more */
 } sketching;
 
 /* The rows of one step. */
@@ -206,7 +208,12 @@ static gram_status run_pass(sketching *s, int64_t pass, double *estimate)
     gram_random_permutation((gram_random){s->context->seed, STREAM}, (uint64_t)pass, s->n, s->order);
     for (int64_t at = 0; at < s->n; at += s->block) {
         const int64_t left = s->n - at, size = left < s->block ? left : s->block;
+        const double began = gram_clock();
         TRY(take_step(s, size, s->order + at, pass == 0 && at == 0 ? MOST_TRIES : 1));
+        if (gram_time_ends_iterations(s->context, began)) {
+            s->ended = 1;
+            break;
+        }
     }
     *estimate = worst_of(s, s->square);
 done:
@@ -222,9 +229,10 @@ static gram_status run(sketching *s, const gram_sketch_options *o, gram_sketch_r
     for (report->passes = 0; report->passes < most;) {
         TRY(run_pass(s, report->passes, &estimate));
         report->passes++;
-        if (estimate > tolerance && report->passes < most) continue;
+        if (estimate > tolerance && report->passes < most && !s->ended) continue;
         TRY(check_residual(s, &report->residual));
         if (report->residual <= tolerance) goto done;
+        if (s->ended) break;
     }
     status = GRAM_NOT_CONVERGED;
 done:
