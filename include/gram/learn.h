@@ -67,8 +67,9 @@ typedef struct gram_learn_plan {
     const char *reason;
     int64_t n, d;   /* rows of weight above 0, prepared columns */
     size_t bytes;   /* at most, about */
-    double seconds; /* a rough estimate, without tuning */
+    double seconds; /* a rough estimate of all of it */
     int tunes;
+    double tuning_seconds; /* of these: for what is tuned, and for the error on new rows */
 } gram_learn_plan;
 
 typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
@@ -144,6 +145,11 @@ typedef struct gram_arrays {
     const double *extra;
     const char *const *extra_names;
     const gram_column *extra_columns; /* which of them are text, and their levels, as above; NULL: all are numbers */
+    /* Sparse rows in place of x, which is NULL then: row i has sparse_value[k] in columns sparse_index[k] (from 0, ascending, below d), sparse_start[i] <= k < sparse_start[i + 1]
+     * (scipy's CSR); features are not looked at. They are copied, and stay sparse: one column, x, as of LIBSVM's text. */
+    const int64_t *sparse_start;
+    const int32_t *sparse_index;
+    const double *sparse_value;
     /* Is x lent for longer, unchanged until the learner learns again or is destroyed? Then it is not copied where the fit takes it as it
      * is: numbers without gaps that are not scaled; and only once, scaled, where they are. */
     int lend;
@@ -211,6 +217,9 @@ typedef struct gram_predict_options {
     int reconstruct;  /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
     const char *kind; /* the column that says what rows are; NULL: that of the fit. Without such a column: values */
     const char *keep; /* names of columns that a stream reads too, as text, with commas between; NULL: none */
+    /* the file with the kernel of new rows with those of the fit, for a stream of a model of a given matrix: m x n numbers; as many columns as the model needs rows; or
+     * m x (n + m), the new ones among themselves, too, for deviations. NULL: LIBSVM's precomputed format has it */
+    const char *gram;
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -231,6 +240,14 @@ GRAM_API gram_status gram_learner_write_values(gram_context *context, gram_learn
 GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_model *model,
                                            const gram_predict_options *options, gram_predictor **predictor);
 GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
+
+/* What the predictor says of prepared rows, whatever their columns hold: values[i * ldv + j]. Weights are one for each row, or NULL. */
+GRAM_API gram_status gram_predictor_evaluate_prepared(gram_context *context, const gram_predictor *predictor,
+                                                      const gram_prepared *prepared, const double *weights,
+                                                      double *values, int64_t ldv);
+
+/* Rows of the training data, of a model of a given matrix (gram_table_options.gram); 0: it is none. */
+GRAM_API int64_t gram_model_given_rows(const gram_model *model);
 
 /* What rows are prepared by for it: the model's preparation, or that of the view or views that were asked for. NULL: the model
  * has none, or two views with columns of one name. It belongs to the predictor. */

@@ -4,7 +4,9 @@
  * LF; a UTF-8 byte order mark, blank lines and lines that start with # are skipped; numbers have a point whatever the
  * locale. LIBSVM's text: `label index:value ...`, indices from 1 and ascending, what is not named is 0; the columns are
  * x1, x2, ... and last y, the label. NumPy's .npy: one or two dimensions, little-endian f4 or f8, C or Fortran order.
- * Any of them may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
+ * SQLite: "FILE?QUERY", the rows of one select; FILE alone, if the database has one table. NULL is a missing value, a BLOB an error; the
+ * database is only read. Whether libgram can, was decided when it was built (GRAM_ERROR_UNSUPPORTED).
+ * Any of the others may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
  *
  * A first row is a header if one of its fields is text above numbers; or if all of its fields are text or empty, no two
  * are the same and none is found again below, in its column. The first 100 rows are looked at.
@@ -26,7 +28,8 @@ typedef enum gram_format {
     GRAM_FORMAT_CSV = 1,
     GRAM_FORMAT_TSV = 2, /* as CSV: the delimiter is found by looking */
     GRAM_FORMAT_NPY = 3,
-    GRAM_FORMAT_LIBSVM = 4
+    GRAM_FORMAT_LIBSVM = 4,
+    GRAM_FORMAT_SQLITE = 5 /* .sqlite, .sqlite3, .db */
 } gram_format;
 
 typedef enum gram_header {
@@ -47,7 +50,8 @@ typedef enum gram_column_kind {
     GRAM_COLUMN_PLAIN = 0, /* numbers or categories */
     GRAM_COLUMN_SPARSE =
         1, /* rows of LIBSVM's text, of which only what is not 0 is kept; its numbers are their places, 0, 1, ... */
-    GRAM_COLUMN_TEXTS = 2 /* any number of texts of any length; its numbers are the places of the levels */
+    GRAM_COLUMN_TEXTS = 2, /* any number of texts of any length; its numbers are the places of the levels */
+    GRAM_COLUMN_GIVEN = 3  /* what is known by a given matrix only; its numbers are the matrix's rows, 0, 1, ... */
 } gram_column_kind;
 
 /* A column that is wanted, by its exact name. */
@@ -57,7 +61,7 @@ typedef struct gram_wanted {
     int optional; /* 1: may be absent */
     int date;     /* 1: numbers that are dates */
     gram_column_kind kind;
-    int64_t width; /* of sparse rows: indices from 1 to this are read, others left out */
+    int64_t width; /* of sparse rows: indices from 1 to this are read, others left out; of a given matrix: rows of the fit */
 } gram_wanted;
 
 typedef struct gram_table_options {
@@ -77,6 +81,13 @@ typedef struct gram_table_options {
                     * preparation, which refuses it and names them; 0: it is text */
     int sparse;    /* 1: LIBSVM's text that is mostly zeros becomes a column of sparse rows, x, and the label y */
     const char *texts; /* a LIST of columns of texts that are no categories; NULL: none */
+    /* A file with a given matrix: the table's first column, called gram, holds its rows, as many as the table has. For a fit it is n x n and symmetric (to
+     * rounding: entries become the mean of both); with a wanted column of that kind it has the kernel of these rows with those of the fit. NULL: none, but LIBSVM's
+     * precomputed format (0:serial first on each line) has one in it. gram_table_read only */
+    const char *gram;
+    int64_t gram_rows; /* of LIBSVM's precomputed format: rows of the fit that the columns are; 0: the rows are those of a fit */
+    const char *graphs; /* the same for texts that are graphs, `a-b b-c;a:C b:O c:C` (docs/inputs.md); what is none is GRAM_ERROR_DATA with its line */
+    const char *bag;   /* one column whose values are names, of bags: they may be many, and numbers are names too; NULL: none */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */

@@ -56,6 +56,8 @@ typedef struct core_array {
     double *f64;
     float *f32;
     int64_t n, d, ld;
+    Py_buffer starts; /* of bags, if start is not NULL: (rows, start), and n counts bags */
+    const int64_t *start;
 } core_array;
 
 /* One or two dimensions; -1 with an exception that has the name. f32 is for inputs that are points. */
@@ -81,6 +83,20 @@ typedef struct core_columns {
 } core_columns;
 int core_columns_get(PyObject *object, const char *name, int64_t count, core_columns *columns);
 void core_columns_free(core_columns *columns);
+
+/* Sparse rows (core_sparse.c): scipy's CSR arrays, of int64, int32 and float64. */
+typedef struct core_sparse {
+    Py_buffer views[3];
+    int held; /* how many of them; 0: there are no sparse rows */
+    const int64_t *start;
+    const int32_t *index;
+    const double *value;
+    int64_t n, d;
+} core_sparse;
+int core_sparse_get(PyObject *object, const char *name, core_sparse *sparse);
+void core_sparse_release(core_sparse *sparse);
+/* The arrays' rows are these. */
+void core_sparse_set(const core_sparse *sparse, gram_arrays *arrays);
 
 /* Bytes that a path is; a new reference to an object that holds them, or NULL. */
 PyObject *core_path(PyObject *path, const char **bytes);

@@ -61,6 +61,7 @@ static PyObject *make_learner(PyObject *module, PyObject *arguments)
 /* ---- learning ---- */
 
 typedef struct lesson {
+    core_sparse sparse; /* in place of x */
     core_array x, y, second, extra, weights;
     core_columns features, target, second_features, extra_columns;
     gram_arrays arrays;
@@ -68,6 +69,7 @@ typedef struct lesson {
 
 static void release(lesson *l)
 {
+    core_sparse_release(&l->sparse);
     core_array_release(&l->x);
     core_array_release(&l->y);
     core_array_release(&l->second);
@@ -132,6 +134,7 @@ static void set_arrays(lesson *l)
     a->extras = l->extra.d;
     a->extra = l->extra.f64;
     a->lend = 1;
+    if (l->sparse.held) core_sparse_set(&l->sparse, a);
 }
 
 static int take_lesson(PyObject *arguments, PyObject **run, lesson *l)
@@ -142,14 +145,16 @@ static int take_lesson(PyObject *arguments, PyObject **run, lesson *l)
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOOO", run, &x, &features, &y, &target, &second, &second_features, &extra,
                           &extra_names, &weights))
         return -1;
-    if (core_array_get(x, "X", &l->x) < 0 || core_array_get(y, "y", &l->y) < 0 ||
+    if ((PyTuple_Check(x) ? core_sparse_get(x, "X", &l->sparse) : core_array_get(x, "X", &l->x)) < 0 ||
+        core_array_get(y, "y", &l->y) < 0 ||
         core_array_get(second, "Y", &l->second) < 0 || core_array_get(extra, "extra", &l->extra) < 0 ||
         core_array_get(weights, "sample_weight", &l->weights) < 0)
         return -1;
-    if (same_rows(&l->y, "y", l->x.n, 0) < 0 || same_rows(&l->second, "Y", l->x.n, 0) < 0 ||
-        same_rows(&l->extra, "extra", l->x.n, 1) < 0 || same_rows(&l->weights, "sample_weight", l->x.n, 1) < 0)
+    const int64_t n = l->sparse.held ? l->sparse.n : l->x.n;
+    if (same_rows(&l->y, "y", n, 0) < 0 || same_rows(&l->second, "Y", n, 0) < 0 ||
+        same_rows(&l->extra, "extra", n, 1) < 0 || same_rows(&l->weights, "sample_weight", n, 1) < 0)
         return -1;
-    if (core_columns_get(features, "features", l->x.d, &l->features) < 0 ||
+    if ((!l->sparse.held && core_columns_get(features, "features", l->x.d, &l->features) < 0) ||
         core_columns_get(target, "target", 1, &l->target) < 0 ||
         core_columns_get(second_features, "second_features", l->second.d, &l->second_features) < 0)
         return -1;
@@ -290,7 +295,95 @@ static PyObject *values(PyObject *self, PyObject *arguments)
     return NULL;
 }
 
+/* The arrays as a table with the columns that the learner's options name. */
+static gram_status table_of(gram_context *context, const lesson *l, gram_learner *learner, gram_table **table)
+{
+    const char *target = l->target.columns ? l->target.columns[0].name : NULL;
+    gram_status status = gram_arrays_table(context, &l->arrays, table);
+    if (status >= 0 && l->y.held) status = gram_learner_set(context, learner, "target", target ? target : "y");
+    return status;
+}
+
+/* compare((what learn takes), methods, kernel, folds, fit_rows): JSON. */
+static PyObject *compare(PyObject *self, PyObject *arguments)
+{
+    core_learner *own = (core_learner *)self;
+    PyObject *given = NULL, *run = NULL;
+    gram_compare_options options;
+    gram_comparison *comparison = NULL;
+    gram_table *table = NULL;
+    gram_string text = {0};
+    gram_json json = {.text = &text};
+    gram_status status = GRAM_OK;
+    long long folds, fit_rows;
+    lesson l = {0};
+    core_call call;
+    gram_compare_options_init(&options, sizeof options);
+    if (!PyArg_ParseTuple(arguments, "O!zzLL", &PyTuple_Type, &given, &options.methods, &options.kernel, &folds,
+                          &fit_rows))
+        return NULL;
+    options.folds = folds;
+    options.fit_rows = fit_rows;
+    if (take_lesson(given, &run, &l) == 0 && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
+        status = table_of(call.context, &l, own->learner, &table);
+        if (status >= 0)
+            CORE_RUN(&call, status = gram_compare_table(call.context, own->learner, table, "X", &options, &comparison));
+        (void)core_end(&call, status);
+    }
+    gram_json_open(&json, NULL, '{');
+    if (comparison) gram_comparison_json(comparison, &json);
+    gram_json_close(&json, '{');
+    gram_comparison_destroy(comparison);
+    gram_table_destroy(table);
+    release(&l);
+    if (!PyErr_Occurred()) return core_text(&text);
+    gram_string_free(&text);
+    return NULL;
+}
+
+/* explain((what learn takes), model, repeats, rows, features or None, row): JSON. */
+static PyObject *explain(PyObject *self, PyObject *arguments)
+{
+    core_learner *own = (core_learner *)self;
+    PyObject *given = NULL, *run = NULL, *model_object = NULL;
+    gram_explain_options options;
+    gram_explanation *explanation = NULL;
+    gram_model *model = NULL;
+    gram_table *table = NULL;
+    gram_string text = {0};
+    gram_json json = {.text = &text};
+    gram_status status = GRAM_OK;
+    long long repeats, rows, row;
+    lesson l = {0};
+    core_call call;
+    gram_explain_options_init(&options, sizeof options);
+    if (!PyArg_ParseTuple(arguments, "O!OLLzL", &PyTuple_Type, &given, &model_object, &repeats, &rows, &options.features,
+                          &row) ||
+        core_model_get(model_object, &model) < 0)
+        return NULL;
+    options.repeats = repeats;
+    options.rows = rows;
+    options.row = row;
+    if (take_lesson(given, &run, &l) == 0 && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
+        status = table_of(call.context, &l, own->learner, &table);
+        if (status >= 0)
+            CORE_RUN(&call, status = gram_explain_table(call.context, model, table, "X", &options, &explanation));
+        (void)core_end(&call, status);
+    }
+    gram_json_open(&json, NULL, '{');
+    if (explanation) gram_explanation_json(explanation, &json);
+    gram_json_close(&json, '{');
+    gram_explanation_destroy(explanation);
+    gram_table_destroy(table);
+    release(&l);
+    if (!PyErr_Occurred()) return core_text(&text);
+    gram_string_free(&text);
+    return NULL;
+}
+
 static PyMethodDef METHODS[] = {
+    {"compare", compare, METH_VARARGS, NULL},
+    {"explain", explain, METH_VARARGS, NULL},
     {"learn", learn, METH_VARARGS, NULL},
     {"plan", plan_of, METH_NOARGS, NULL},
     {"fitted", fitted, METH_VARARGS, NULL},

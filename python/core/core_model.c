@@ -319,6 +319,7 @@ static PyObject *predicted_columns(PyObject *self, PyObject *nothing)
 
 typedef struct places {
     const gram_predictor *predictor;
+    core_sparse sparse; /* in place of x */
     core_array x, weights, out;
     core_columns features;
 } places;
@@ -350,7 +351,7 @@ static gram_status evaluate_numbers(gram_context *context, const places *p, cons
     return status;
 }
 
-/* Rows with text go the way of files. */
+/* Rows with text and sparse rows go the way of files. */
 static gram_status evaluate_table(gram_context *context, const places *p, const gram_preparation *preparation)
 {
     gram_arrays arrays;
@@ -362,11 +363,11 @@ static gram_status evaluate_table(gram_context *context, const places *p, const 
     arrays.x = p->x.f64;
     arrays.ldx = p->x.ld;
     arrays.features = p->features.columns;
+    if (p->sparse.held) core_sparse_set(&p->sparse, &arrays);
     gram_status status = gram_arrays_table(context, &arrays, &table);
     if (status >= 0) status = gram_preparation_apply(context, preparation, table, 0, &prepared);
     if (status >= 0)
-        status = gram_predictor_evaluate(context, p->predictor, prepared->n, prepared->x, p->weights.f64, p->out.f64,
-                                         p->out.ld);
+        status = gram_predictor_evaluate_prepared(context, p->predictor, prepared, p->weights.f64, p->out.f64, p->out.ld);
     gram_prepared_destroy(prepared);
     gram_table_destroy(table);
     return status;
@@ -392,6 +393,10 @@ static int take_places(core_predictor *self, PyObject *x, PyObject *features, Py
 {
     const int64_t d = feature_count(self->predictor, ((core_model *)self->model)->model);
     *p = (places){.predictor = self->predictor};
+    if (PyTuple_Check(x)) {
+        if (core_sparse_get(x, "X", &p->sparse) < 0) return -1;
+        return core_array_out(out, "out", p->sparse.n, gram_predictor_columns(self->predictor)->ld, &p->out);
+    }
     if (core_array_get(x, "X", &p->x) < 0) return -1;
     if (p->x.d != d) {
         PyErr_Format(PyExc_ValueError, "X has %lld features, but the model is expecting %lld features",
@@ -422,12 +427,14 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments)
         if (text && !p.features.columns)
             PyErr_SetString(PyExc_ValueError, "the model was fitted on columns of text: give a data frame with them");
         else if (core_begin(&call, run, CORE_ALL_MEMORY) == 0) {
-            CORE_RUN(&call, status = p.features.columns ? evaluate_table(call.context, &p, preparation)
-                                                        : evaluate_numbers(call.context, &p, preparation));
+            CORE_RUN(&call, status = p.features.columns || p.sparse.held
+                                         ? evaluate_table(call.context, &p, preparation)
+                                         : evaluate_numbers(call.context, &p, preparation));
             (void)core_end(&call, status);
         }
     }
     core_array_release(&p.x);
+    core_sparse_release(&p.sparse);
     core_array_release(&p.weights);
     core_array_release(&p.out);
     core_columns_free(&p.features);
@@ -439,6 +446,7 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments)
 
 typedef struct process {
     const gram_model *model;
+    core_sparse sparse; /* in place of x */
     core_array x, out;
     int observed;
     gram_status (*todo)(gram_context *context, const struct process *p, const gram_points *points);
@@ -481,15 +489,40 @@ static gram_status evaluate_function(gram_context *context, const process *p, co
     return gram_function_evaluate(context, gram_model_function(p->model), points, p->out.f64, p->out.ld);
 }
 
+/* Sparse rows the way of files: `prepared` holds what the points borrow. */
+static gram_status sparse_points(gram_context *context, const process *p, gram_prepared **prepared, gram_points **points)
+{
+    gram_arrays arrays;
+    gram_table *table = NULL;
+    gram_arrays_init(&arrays, sizeof arrays);
+    core_sparse_set(&p->sparse, &arrays);
+    gram_status status = gram_arrays_table(context, &arrays, &table);
+    if (status >= 0)
+        status = gram_preparation_apply(context, gram_model_preparation(p->model), table, 0, prepared);
+    if (status >= 0) status = gram_points_of_prepared(context, *prepared, points);
+    gram_table_destroy(table);
+    return status;
+}
+
 static gram_status run_process(gram_context *context, const process *p)
 {
     double *rows = NULL;
+    gram_prepared *prepared = NULL;
     gram_points *points = NULL;
-    gram_status status = prepared_points(context, p, &rows, &points);
+    gram_status status = p->sparse.held ? sparse_points(context, p, &prepared, &points)
+                                        : prepared_points(context, p, &rows, &points);
     if (status >= 0) status = p->todo(context, p, points);
     gram_points_release(points);
+    gram_prepared_destroy(prepared);
     free(rows);
     return status;
+}
+
+static int take_process(process *p, PyObject *x, int64_t columns, PyObject *out)
+{
+    if ((PyTuple_Check(x) ? core_sparse_get(x, "X", &p->sparse) : core_array_get(x, "X", &p->x)) < 0) return -1;
+    const int64_t n = p->sparse.held ? p->sparse.n : p->x.n;
+    return core_array_out(out, "out", n, columns > 0 ? columns : n, &p->out);
 }
 
 /* p has the model and what is to be done; out gets as many columns as are said, 0: one for each row. */
@@ -498,9 +531,8 @@ static PyObject *use_process(process *p, PyObject *run, PyObject *x, int64_t col
     core_call call;
     gram_status status = GRAM_OK;
     const gram_preparation *preparation = gram_model_preparation(p->model);
-    if (core_array_get(x, "X", &p->x) == 0 &&
-        core_array_out(out, "out", p->x.n, columns > 0 ? columns : p->x.n, &p->out) == 0) {
-        if (has_text(preparation) || (preparation && gram_preparation_describe(preparation)->feature_count != p->x.d))
+    if (take_process(p, x, columns, out) == 0) {
+        if (!p->sparse.held && (has_text(preparation) || (preparation && gram_preparation_describe(preparation)->feature_count != p->x.d)))
             PyErr_SetString(PyExc_ValueError, "X: the columns of numbers that the model was fitted on are needed");
         else if (core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
             CORE_RUN(&call, status = run_process(call.context, p));
@@ -508,6 +540,7 @@ static PyObject *use_process(process *p, PyObject *run, PyObject *x, int64_t col
         }
     }
     core_array_release(&p->x);
+    core_sparse_release(&p->sparse);
     core_array_release(&p->out);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;

@@ -41,6 +41,19 @@ def points(values: Any, name: str = "X") -> np.ndarray:
     return a
 
 
+def points_or_bags(values: Any, name: str = "X") -> tuple[Any, int]:
+    """What the core takes as points, and their number. A list of arrays of two dimensions is one of bags: a point is all rows of an array."""
+    if not isinstance(values, list) or not values or not all(np.ndim(v) == 2 for v in values):
+        a = points(values, name)
+        return a, a.shape[0]
+    bags = [rows(v, f"{name}[{i}]") for i, v in enumerate(values)]
+    wide = {b.shape[1] for b in bags}
+    if len(wide) > 1:
+        raise ValueError(f"{name}: the rows of bags have {min(wide)} to {max(wide)} columns, and must have as many in all")
+    start = np.concatenate([[0], np.cumsum([len(b) for b in bags])]).astype(np.int64)
+    return (np.ascontiguousarray(np.concatenate(bags)), start), len(bags)
+
+
 def rows(values: Any, name: str = "X") -> Array:
     """The same in float64 only."""
     a = points(values, name)
@@ -71,7 +84,27 @@ def unpack(packed: tuple[bytearray, int, int]) -> Array:
     return np.frombuffer(memory, dtype=np.float64).reshape(n, d)
 
 
-def ready(a: np.ndarray) -> Array:
-    """A checked array of two dimensions in float64, copied only if its layout needs it."""
+def is_sparse(a: Any) -> bool:
+    """Is it one of scipy's sparse matrices or arrays?"""
+    return hasattr(a, "tocsr")
+
+
+def core_rows(a: Any) -> Any:
+    """Rows as gram._core takes them: the array, or of sparse rows the arrays of CSR."""
+    if not is_sparse(a):
+        return a
+    if a.shape[1] >= 2**31:
+        raise ValueError(f"X: sparse rows of {a.shape[1]} columns; at most {2**31 - 1} can be")
+    return (a.indptr.astype(np.int64), a.indices.astype(np.int32, copy=False), a.data, int(a.shape[1]))
+
+
+def ready(a: Any) -> Any:
+    """A checked array of two dimensions in float64, copied only if its layout needs it; sparse rows with ascending columns, each once."""
+    if is_sparse(a):
+        a = a.tocsr()
+        if not a.has_canonical_format:
+            a = a.copy()
+            a.sum_duplicates()
+        return a
     a = np.asarray(a, dtype=np.float64)
     return a if lies_well(a) else np.ascontiguousarray(a)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from gram import _core, _frames, _table
-from gram._arrays import Array, ready, unpack
+from gram._arrays import Array, core_rows, is_sparse, ready, unpack
 from gram._compat import set_tags, validate_data
 from gram._settings import run
 from gram.kernels import Kernel, as_kernel, call
@@ -147,10 +147,28 @@ class Base(BaseEstimator):
             return rows, features
         if not reset and self.__dict__.get("_text"):
             return self._take_text(X)
-        rows = ready(validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1))
+        rows = ready(validate_data(self, X, reset=reset, accept_sparse=self._sparse(), dtype=np.float64, ensure_min_samples=2 if reset else 1))
         if reset:
             self._text = False
+        rows = self._as_fitted(rows, reset)
         return self._with_places(rows, reset), self._names()
+
+    def _sparse(self) -> Any:
+        """What validate_data is told: do kernels of this estimator take scipy's CSR rows?"""
+        takes = hasattr(self, "kernel") and self._entry.method not in ("feature-map", "integrate", "solve")
+        return "csr" if takes and not self._entry.views and not self._is_precomputed() else False
+
+    def _as_fitted(self, rows: Any, reset: bool) -> Any:
+        """Sparse rows are for models that were fitted to such, which take others, too."""
+        if reset:
+            self._rows_are_sparse = is_sparse(rows)
+        elif is_sparse(rows) and not self.__dict__.get("_rows_are_sparse"):
+            raise TypeError("A sparse matrix was passed, but dense data is required: the model was fitted to such. Use X.toarray().")
+        elif self.__dict__.get("_rows_are_sparse") and not is_sparse(rows):
+            from scipy.sparse import csr_matrix
+
+            return csr_matrix(rows)
+        return rows
 
     def _take_text(self, X: Any) -> tuple[Array, Any]:
         names = list(self.feature_names_in_)
@@ -163,7 +181,7 @@ class Base(BaseEstimator):
 
     def _names(self) -> Any:
         names = getattr(self, "feature_names_in_", None)
-        return None if names is None or self._is_precomputed() else _frames.named(names)
+        return None if names is None or self._is_precomputed() or self.__dict__.get("_rows_are_sparse") else _frames.named(names)
 
     def _with_places(self, rows: Array, reset: bool) -> Array:
         """Rows of a given matrix, with the number of the row behind if they are those of the fit."""
@@ -204,16 +222,16 @@ class Base(BaseEstimator):
                 raise ValueError("sample_weight: all weights are 0")
         kernel = self._kernel()
         options, handle = self._options(kernel, names)
-        options = tuple((name, _at_most(text, len(rows)) if name == "nystrom" else text) for name, text in options)
+        options = tuple((name, _at_most(text, rows.shape[0]) if name == "nystrom" else text) for name, text in options)
         functions = () if kernel is None else kernel._functions
         how = self._run()
         learner = _core.learner(options, handle)
         core = call(
-            functions, learner.learn, how, rows, features, y, target, second, second_features, extra, kinds, weights
+            functions, learner.learn, how, core_rows(rows), features, y, target, second, second_features, extra, kinds, weights
         )
         self._functions = functions
         self.model_ = Model(core)
-        self.kernel_ = self.model_.kernel if kernel is None else kernel._like(core.kernel(False), rows.shape[1])
+        self.kernel_ = self.model_.kernel if kernel is None else kernel._like(core.kernel(False), 1 if is_sparse(rows) else rows.shape[1])
         self._announce(learner, how)
         return learner
 
@@ -290,6 +308,12 @@ class Base(BaseEstimator):
         made.n_features_in_ = len(columns)
         made.feature_names_in_ = np.array([c["name"] for c in columns], dtype=object)
         made._text = any(c["kind"] == "text" for c in columns)
+        made._rows_are_sparse = [c["kind"] for c in columns] == ["sparse"]
+        if made._rows_are_sparse:
+            made.n_features_in_ = columns[0]["width"]
+            del made.feature_names_in_
+            made._adopt()
+            return made
         letter = (*cls._entry.views, "x")[0]
         if not made._text and all(c["name"] == f"{letter}{j + 1}" for j, c in enumerate(columns)):
             del made.feature_names_in_
@@ -307,7 +331,9 @@ class Base(BaseEstimator):
         return {}
 
     def __sklearn_tags__(self) -> Any:
-        return set_tags(super().__sklearn_tags__(), input_tags__pairwise=self._is_precomputed())
+        return set_tags(
+            super().__sklearn_tags__(), input_tags__pairwise=self._is_precomputed(), input_tags__sparse=bool(self._sparse())
+        )
 
 
 def extra_columns(columns: dict[str, Any], features: Any, n: int) -> tuple[Array | None, dict[str, str], Any]:

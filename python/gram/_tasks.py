@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from gram import _frames
-from gram._arrays import Array, ready, unpack
+from gram._arrays import Array, core_rows, ready, unpack
 from gram._base import Base, target_of
 from gram._compat import set_tags, validate_data
 from gram._settings import run
@@ -42,12 +42,14 @@ class Regressor(RegressorMixin, Base):
         if _frames.has_text(X):
             rows, features = self._take_rows(X, reset=True)
             y = np.asarray(y, dtype=np.float64)
-            if len(y) != len(rows) or not np.isfinite(y).all():
-                raise ValueError(f"y: {len(rows)} finite numbers are needed")
+            if len(y) != rows.shape[0] or not np.isfinite(y).all():
+                raise ValueError(f"y: {rows.shape[0]} finite numbers are needed")
         else:
-            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2)
+            X, y = validate_data(
+                self, X, y, accept_sparse=self._sparse(), dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
+            )
             self._text = False
-            rows, features = self._with_places(ready(X), True), self._names()
+            rows, features = self._with_places(self._as_fitted(ready(X), True), True), self._names()
             y = np.asarray(y, dtype=np.float64)
         return rows, features, column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
@@ -84,7 +86,7 @@ class IntervalRegressor(Regressor):
     def _covariance(self, X: Any, latent: bool) -> Array:
         rows, _ = self._take_rows(X, reset=False)
         out = np.empty((rows.shape[0], rows.shape[0]))
-        call(self._functions, self.model_._core.covariance, self._run(), rows, out)
+        call(self._functions, self.model_._core.covariance, self._run(), core_rows(rows), out)
         if not latent and self.report_.get("noise"):
             out[np.diag_indices_from(out)] += self.report_["noise"]
         return out
@@ -96,7 +98,7 @@ class IntervalRegressor(Regressor):
         rows, _ = self._take_rows(X, reset=False)
         out = np.empty((rows.shape[0], n_samples))
         how = run(self.threads, self.memory, random_state, self.progress)
-        call(self._functions, self.model_._core.draw, how, rows, n_samples, observed, out)
+        call(self._functions, self.model_._core.draw, how, core_rows(rows), n_samples, observed, out)
         return out
 
 
@@ -133,12 +135,12 @@ class Classifier(ClassifierMixin, Base):
         if _frames.has_text(X):
             rows, features = self._take_rows(X, reset=True)
             y = column_or_1d(y, warn=True)
-            if len(y) != len(rows):
-                raise ValueError(f"y has {len(y)} rows, X has {len(rows)}")
+            if len(y) != rows.shape[0]:
+                raise ValueError(f"y has {len(y)} rows, X has {rows.shape[0]}")
             return rows, features, y
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)  # y has one dimension after it
+        X, y = validate_data(self, X, y, accept_sparse=self._sparse(), dtype=np.float64, ensure_min_samples=2)  # y has one dimension after it
         self._text = False
-        return self._with_places(ready(X), True), self._names(), y
+        return self._with_places(self._as_fitted(ready(X), True), True), self._names(), y
 
     def _numbers(self, codes: np.ndarray) -> tuple[Array, Any]:
         """Numbers stay what they are, other classes are levels of text: so the command shows them as they were."""
@@ -221,9 +223,9 @@ class Classifier(ClassifierMixin, Base):
         """Votes of all pairs of classes; what the pairs say beside them breaks ties, and the predicted class wins."""
         rows, _ = self._take_rows(X, reset=False)
         count = len(self._places)
-        pairs = np.empty((len(rows), count * (count - 1) // 2))
-        call(self._functions, self.model_._core.values, self._run(), rows, pairs)
-        votes, sums = np.zeros((len(rows), count)), np.zeros((len(rows), count))
+        pairs = np.empty((rows.shape[0], count * (count - 1) // 2))
+        call(self._functions, self.model_._core.values, self._run(), core_rows(rows), pairs)
+        votes, sums = np.zeros((rows.shape[0], count)), np.zeros((rows.shape[0], count))
         at = 0
         for a in range(count):
             for b in range(a + 1, count):
@@ -235,9 +237,9 @@ class Classifier(ClassifierMixin, Base):
                 at += 1
         decision = votes + sums / (3 * (np.abs(sums) + 1))
         chosen = values[:, 0].astype(np.intp)
-        rows_ = np.arange(len(rows))
+        rows_ = np.arange(rows.shape[0])
         decision[rows_, chosen] = np.maximum(decision[rows_, chosen], decision.max(axis=1) + 1e-9)
-        out = np.full((len(rows), len(self.classes_)), -1.0)
+        out = np.full((rows.shape[0], len(self.classes_)), -1.0)
         out[:, self._places] = decision
         return out
 

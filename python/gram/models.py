@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gram import _core
-from gram._arrays import Array, unpack
+from gram._arrays import Array, core_rows, unpack
 from gram._settings import run
 from gram.kernels import Kernel
 from gram.report import Report
@@ -102,5 +102,5 @@ class Model:
         predictor = self.predictor(view, how=how, **wishes)
         columns = predictor.columns()
         values = np.empty((X.shape[0], columns["ld"]))
-        predictor.evaluate(how or run(), X, features, weights, values)
+        predictor.evaluate(how or run(), core_rows(X), features, weights, values)
         return values, columns

@@ -5,7 +5,10 @@
  * by name (options.wanted) once is enough, and an index that the file does not have is a column of zeros: a sparse file
  * leaves out what is 0.
  *
- * Where few of the numbers are not 0, they alone can be kept (options.sparse): the columns then are x, which holds the rows, and y. */
+ * Where few of the numbers are not 0, they alone can be kept (options.sparse): the columns then are x, which holds the rows, and y.
+ *
+ * LIBSVM's precomputed format has `0:i` first on every line, i being the number of the row, and after it row i of a kernel's matrix: the columns are gram, which
+ * holds its rows, and y. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +17,7 @@
 #include <gram/text.h>
 
 #include "data/csv/csv_stream.h"
+#include "data/given/given_table.h"
 
 enum { MOST_INDICES = 1 << 24, NAME_SIZE = 24 };
 
@@ -25,6 +29,9 @@ typedef struct svm_reader {
     int64_t label;          /* column of the label, -1 if it is left out */
     int64_t greatest, seen; /* index; values of all rows */
     int keep_missing;
+    int may_be_given; /* may lines begin with 0:i? */
+    int64_t serial;   /* column of these numbers, -1: lines do not begin so, or that is not known yet */
+    int64_t lines_seen;
     char *names; /* of the columns, while they are made */
     /* sparse rows: their column, -1 if there is none, and what was read of the present block */
     int64_t sparse, rows, row_room, room, count;
@@ -84,7 +91,6 @@ static gram_status read_index(const svm_reader *reader, token pair, int64_t *ind
         if (*index <= MOST_INDICES) *index = 10 * *index + (c - '0');
     }
     if (digits == 0) return fail_at(reader, pair, "not an index and a value, as in 7:0.5");
-    if (*index == 0) return fail_at(reader, pair, "indices count from 1");
     if (*index > MOST_INDICES) return fail_at(reader, pair, "the index is too large for a column");
     *value = (token){colon + 1, pair.length - digits - 1};
     return GRAM_OK;
@@ -159,13 +165,25 @@ done:
     return status;
 }
 
+/* 0:i must be first, on every line or on none. */
+static gram_status take_serial(svm_reader *reader, token pair, int64_t before, double value, double *row)
+{
+    if (!reader->may_be_given) return fail_at(reader, pair, "indices count from 1");
+    if (before > 0) return fail_at(reader, pair, "the indices do not ascend");
+    if (value < 1 || value != floor(value) || (reader->lines_seen > 0 && reader->serial < 0))
+        return fail_at(reader, pair, "indices count from 1; 0:i, first on every line, is the number of a row of a given matrix");
+    if (reader->serial < 0) reader->serial = 0;
+    if (row) row[reader->serial] = value;
+    return GRAM_OK;
+}
+
 /* One line into a row, or only checked if row is NULL. */
 static gram_status parse_line(svm_reader *reader, const gram_csv_record *line, double *row)
 {
     gram_status status = GRAM_OK;
     size_t at = 0;
     double value;
-    int64_t before = 0;
+    int64_t before = 0, numbers = 0;
     const token label = next_token(line, &at);
     if (memchr(label.text, ':', label.length)) return fail_at(reader, label, "the label is missing");
     TRY(read_value(reader, label, label, &value));
@@ -177,8 +195,12 @@ static gram_status parse_line(svm_reader *reader, const gram_csv_record *line, d
         int64_t index;
         if (pair.length == 0) break;
         TRY(read_index(reader, pair, &index, &digits));
-        if (index <= before) return fail_at(reader, pair, "the indices do not ascend");
+        if (index > 0 && index <= before) return fail_at(reader, pair, "the indices do not ascend");
         TRY(read_value(reader, pair, digits, &value));
+        if (index == 0) {
+            TRY(take_serial(reader, pair, numbers++ ? 1 : before, value, row));
+            continue;
+        }
         before = index;
         reader->seen++;
         if (row && reader->sparse >= 0)
@@ -191,6 +213,8 @@ static gram_status parse_line(svm_reader *reader, const gram_csv_record *line, d
         TRY(end_row(reader));
     }
     if (before > reader->greatest) reader->greatest = before;
+    if (reader->serial >= 0 && numbers == 0) return fail_at(reader, label, "no number of the row, 0:i, after the label");
+    reader->lines_seen++;
 done:
     return status;
 }
@@ -269,6 +293,20 @@ done:
     return status;
 }
 
+/* A row of the matrix, its number, and the label. */
+static gram_status name_given(svm_reader *reader, int64_t known)
+{
+    gram_status status = GRAM_OK;
+    const int64_t width = reader->greatest > known ? reader->greatest : known;
+    TRY(take_places(reader, width));
+    for (int64_t i = 0; i < width; i++) reader->place[i] = i;
+    TRY(gram_table_set_names(reader->lines.context, reader->table, width + 2, NULL, 0));
+    reader->serial = width;
+    reader->label = width + 1;
+done:
+    return status;
+}
+
 /* The rows as they are, then the label. */
 static gram_status name_sparse(svm_reader *reader, int64_t width)
 {
@@ -280,6 +318,13 @@ static gram_status name_sparse(svm_reader *reader, int64_t width)
     reader->table->marks[0] |= GRAM_COLUMN_HAS_SPARSE;
 done:
     return status;
+}
+
+/* Do the lists of columns name none but x and y, which sparse rows have? */
+static int is_named(const gram_table_options *options)
+{
+    return (!options->features || strcmp(options->features, "x") == 0 || strcmp(options->features, "x,y") == 0) &&
+           (!options->ignore || strcmp(options->ignore, "y") == 0);
 }
 
 /* Is a quarter of the numbers 0, or more, and are there so many columns that it matters? */
@@ -367,7 +412,7 @@ static gram_status start(gram_context *context, gram_source *source, const gram_
 {
     gram_status status = GRAM_OK;
     TRY(gram_take_from(context, table->memory, "libsvm: reading", 1, sizeof **reader, (void **)reader));
-    **reader = (svm_reader){.table = table, .label = -1, .sparse = -1, .keep_missing = options->keep_missing};
+    **reader = (svm_reader){.table = table, .label = -1, .sparse = -1, .serial = -1, .keep_missing = options->keep_missing};
     table->named = 1;
     TRY(gram_csv_start(context, source, table, &gram_csv_usual_sizes, &(*reader)->lines));
     (*reader)->lines.layout.delimiter = '\0';
@@ -396,13 +441,16 @@ static gram_status read_svm(gram_context *context, gram_source *source, const gr
     svm_reader *reader = NULL;
     int64_t rows;
     TRY(start(context, source, options, table, &reader));
+    reader->may_be_given = !options->wanted && (options->sparse || options->gram_rows > 0);
     TRY(look_at_lines(reader, &rows));
     TRY(options->wanted                             ? name_wanted(reader, options)
-        : options->sparse && is_worth(reader, rows) ? name_sparse(reader, reader->greatest)
+        : reader->serial >= 0                       ? name_given(reader, options->gram_rows)
+        : options->sparse && is_named(options) && is_worth(reader, rows) ? name_sparse(reader, reader->greatest)
                                                     : name_all(reader));
     TRY(gram_csv_again(&reader->lines, 0, 0));
     TRY(gram_table_reserve(context, table, rows));
     TRY(fill_svm(context, reader, INT64_MAX));
+    if (reader->serial >= 0) TRY(gram_given_fold(context, table, reader->width, options));
     if (!options->wanted) {
         TRY(gram_table_apply_options(context, table, options));
         TRY(gram_table_numbers_to_text(context, table));

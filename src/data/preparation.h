@@ -14,7 +14,8 @@ struct gram_preparation {
     atomic_int references;
     gram_arena arena; /* holds all that follows */
     gram_preparation_description description;
-    int64_t dimension;
+    int64_t dimension;   /* of the points */
+    int64_t width;       /* prepared columns of a row; of bags, those of their rows */
     int64_t *first;      /* prepared column at which each feature starts, and their number */
     gram_wanted *wanted; /* all columns, for reading */
     int64_t wanted_count;
@@ -26,6 +27,7 @@ typedef struct gram_roles {
     int64_t feature_count, target_count;
     int64_t *features, *targets;
     int64_t weights; /* -1: none */
+    int64_t bag;     /* -1: none */
 } gram_roles;
 
 /* Which rows of a table can be used. */
@@ -51,6 +53,10 @@ gram_status gram_preparation_options_read(gram_context *context, const gram_prep
 /* What two prepared columns differ by, or NULL; and do two preparations, which may be NULL, prepare the same columns alike? */
 const char *gram_column_difference(const gram_column *a, const gram_column *b);
 int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b);
+
+/* A number of a feature as it is prepared, and back. */
+double gram_column_prepare(const gram_column *column, double value);
+double gram_column_unprepare(const gram_column *column, double value);
 
 /* ---- from blocks of rows (preparation_blocks.c) ---- */
 
@@ -78,9 +84,15 @@ gram_status gram_prepared_pair(gram_context *context, gram_prepared *a, gram_pre
 
 /* ---- columns that hold no numbers (thing_columns.c) ---- */
 
-/* How a column of sparse rows is scaled: the deviations of its columns over the rows chosen, 1 for constant ones, in the arena. */
-gram_status gram_sparse_deviations(gram_context *context, gram_arena *arena, const gram_table *table, int64_t column,
-                                   const gram_row_choice *choice, const double **deviations);
+/* How a column of sparse rows, of one table or of two that are prepared together, is scaled: the deviations of its `width` columns over the rows chosen, 1 for constant ones, in
+ * the arena. */
+typedef struct gram_sparse_part {
+    const gram_table *table;
+    int64_t column;
+    const gram_row_choice *choice;
+} gram_sparse_part;
+gram_status gram_sparse_deviations(gram_context *context, gram_arena *arena, int64_t width, int count,
+                                   const gram_sparse_part *parts, const double **deviations);
 
 /* The store of a column of the table as the preparation's column has it: scaled rows, or texts. The caller releases it. */
 gram_status gram_thing_store(gram_context *context, const gram_table *table, int64_t place, const gram_column *column,

@@ -200,6 +200,41 @@ done:
     return status;
 }
 
+/* ---- things ---- */
+
+/* Rows of a table that count. */
+static gram_status choose_kept(pool *p, int s, gram_row_choice *choice)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_arena_take(p->context, &p->arena, "preparation", p->tables[s]->n, sizeof *choice->rows,
+                        (void **)&choice->rows));
+    for (int64_t i = 0; i < p->tables[s]->n; i++)
+        if (p->kept[s][i]) choice->rows[choice->count++] = i;
+done:
+    return status;
+}
+
+/* A column that holds no numbers must hold the same in both; sparse rows have the columns of both. */
+static gram_status pool_things(pool *p, const pooled *column, gram_column *out)
+{
+    gram_status status = GRAM_OK;
+    const gram_column *a = column->columns[0], *b = column->columns[1];
+    gram_row_choice choices[2] = {{0}};
+    gram_sparse_part parts[2];
+    FAIL_IF(a->kind != b->kind, p->context, GRAM_ERROR_DATA, "%s and %s: column '%s' does not hold the same in both",
+            p->tables[0]->file, p->tables[1]->file, a->name);
+    out->kind = a->kind;
+    out->width = a->width > b->width ? a->width : b->width;
+    if (a->kind != GRAM_COLUMN_SPARSE || !p->options->scale) goto done;
+    for (int s = 0; s < 2; s++) {
+        TRY(choose_kept(p, s, &choices[s]));
+        parts[s] = (gram_sparse_part){p->tables[s], column->columns[s]->place, &choices[s]};
+    }
+    TRY(gram_sparse_deviations(p->context, &p->arena, out->width, 2, parts, &out->deviations));
+done:
+    return status;
+}
+
 /* ---- together ---- */
 
 static gram_status pool_columns(pool *p)
@@ -217,7 +252,9 @@ static gram_status pool_columns(pool *p)
         FAIL_IF(first->date != columns[l].columns[1]->date, p->context, GRAM_ERROR_DATA,
                 "%s and %s: column '%s' is of dates in one of them only", p->tables[0]->file, p->tables[1]->file,
                 first->name);
-        if (first->text || columns[l].columns[1]->text)
+        if (first->kind != GRAM_COLUMN_PLAIN || columns[l].columns[1]->kind != GRAM_COLUMN_PLAIN)
+            TRY(pool_things(p, &columns[l], &p->features[l]));
+        else if (first->text || columns[l].columns[1]->text)
             TRY(pool_text(p, &columns[l], &p->features[l]));
         else
             TRY(pool_numbers(p, &columns[l], &p->features[l]));

@@ -16,9 +16,9 @@
 
 /* ---- roles ---- */
 
-enum { NO_ROLE = 0, FEATURE, TARGET, WEIGHTS, IGNORED };
+enum { NO_ROLE = 0, FEATURE, TARGET, WEIGHTS, IGNORED, BAG };
 
-static const char *const role_names[] = {"", "a feature", "a target", "the weights", "ignored"};
+static const char *const role_names[] = {"", "a feature", "a target", "the weights", "ignored", "the bags"};
 
 static gram_status give_role(gram_context *context, const gram_table *table, char *role_of, int64_t column, int role)
 {
@@ -48,7 +48,7 @@ static gram_status default_target(gram_context *context, const gram_table *table
 {
     gram_status status = GRAM_OK;
     int64_t last = table->d - 1;
-    while (last >= 0 && (role_of[last] == IGNORED || role_of[last] == WEIGHTS)) last--;
+    while (last >= 0 && role_of[last] != NO_ROLE) last--;
     FAIL_IF(last < 0, context, GRAM_ERROR_DATA, "%s: no column is left for the target", table->file);
     TRY(give_role(context, table, role_of, last, TARGET));
     roles->targets[0] = last;
@@ -67,12 +67,15 @@ static gram_status find_roles(gram_context *context, const gram_table *table, co
     TRY(give_roles(context, table, options->weights, role_of, WEIGHTS, scratch, &count));
     FAIL_IF(count > 1, context, GRAM_ERROR_SYNTAX, "weights '%s': one column is needed", options->weights);
     roles->weights = count == 1 ? scratch[0] : -1;
+    TRY(give_roles(context, table, options->bag, role_of, BAG, scratch, &count));
+    FAIL_IF(count > 1, context, GRAM_ERROR_SYNTAX, "bag '%s': one column is needed", options->bag);
+    roles->bag = count == 1 ? scratch[0] : -1;
     TRY(give_roles(context, table, options->target, role_of, TARGET, roles->targets, &roles->target_count));
     if (!options->target) TRY(default_target(context, table, role_of, roles));
     count = 0;
     if (options->features) TRY(gram_table_find_columns(context, table, options->features, scratch, &count));
-    for (int64_t i = 0; !options->features && i < table->d; i++)
-        if (role_of[i] == NO_ROLE) scratch[count++] = i;
+    for (int64_t i = 0; !options->features && i < table->d; i++) /* a given matrix is all that there is, unless others are asked for */
+        if (role_of[i] == NO_ROLE && (!table->given || table->marks[i] & GRAM_COLUMN_HAS_GIVEN)) scratch[count++] = i;
     for (int64_t i = 0; i < count; i++) {
         if (role_of[scratch[i]] == IGNORED) continue;
         TRY(give_role(context, table, role_of, scratch[i], FEATURE));
@@ -95,7 +98,9 @@ static gram_status check_text(gram_context *context, const gram_table *table, co
         const gram_column_kind kind = gram_table_column_kind(table, column, NULL);
         FAIL_IF(kind != GRAM_COLUMN_PLAIN && i >= features, context, GRAM_ERROR_DATA,
                 "%s: column '%s': %s cannot be a target", table->file, table->names[column],
-                kind == GRAM_COLUMN_SPARSE ? "sparse rows" : "texts");
+                kind == GRAM_COLUMN_SPARSE  ? "sparse rows"
+                : kind == GRAM_COLUMN_TEXTS ? "texts"
+                                            : "a given matrix");
         if (kind != GRAM_COLUMN_PLAIN) continue;
         TRY(gram_table_check_odd(context, table, column));
         FAIL_IF(count < 0, context, GRAM_ERROR_DATA,
@@ -281,7 +286,8 @@ static gram_status describe_columns(learner *l, int64_t count, const int64_t *co
                                   .date = gram_table_column_is_date(l->table, columns[i])};
         (*out)[i].kind = gram_table_column_kind(l->table, columns[i], &(*out)[i].width);
         if ((*out)[i].kind == GRAM_COLUMN_SPARSE && l->options->scale)
-            TRY(gram_sparse_deviations(l->context, &l->arena, l->table, columns[i], &l->choice, &(*out)[i].deviations));
+            TRY(gram_sparse_deviations(l->context, &l->arena, (*out)[i].width, 1,
+                                       &(gram_sparse_part){l->table, columns[i], &l->choice}, &(*out)[i].deviations));
         if (l->table->levels[columns[i]] && (*out)[i].kind == GRAM_COLUMN_PLAIN)
             TRY(describe_text(l, columns[i], &(*out)[i]));
     }
@@ -338,6 +344,18 @@ done:
     return status;
 }
 
+/* Rows of bags are numbers. */
+static gram_status check_bag(const learner *l)
+{
+    gram_status status = GRAM_OK;
+    for (int64_t i = 0; l->roles.bag >= 0 && i < l->roles.feature_count; i++)
+        FAIL_IF(gram_table_column_kind(l->table, l->roles.features[i], NULL) != GRAM_COLUMN_PLAIN, l->context,
+                GRAM_ERROR_DATA, "%s: column '%s' holds no numbers, and a bag has rows of numbers; leave it out (--ignore)",
+                l->table->file, l->table->names[l->roles.features[i]]);
+done:
+    return status;
+}
+
 static gram_status learn(learner *l, gram_preparation **preparation)
 {
     gram_status status = GRAM_OK;
@@ -349,6 +367,9 @@ static gram_status learn(learner *l, gram_preparation **preparation)
     TRY(describe_columns(l, l->roles.target_count, l->roles.targets, &targets));
     TRY(describe_columns(l, l->roles.weights >= 0, &l->roles.weights, &weights));
     TRY(measure_features(l, features));
+    TRY(check_bag(l));
+    const int64_t place = l->roles.bag >= 0 ? l->roles.bag : 0;
+    const gram_column bag = {.name = l->table->names[place], .place = place, .deviation = 1};
     const gram_preparation_description description = {.feature_count = l->roles.feature_count,
                                                       .features = features,
                                                       .target_count = l->roles.target_count,
@@ -357,7 +378,8 @@ static gram_status learn(learner *l, gram_preparation **preparation)
                                                       .missing = l->options->missing,
                                                       .scaled = l->options->scale,
                                                       .named = l->table->named,
-                                                      .missing_texts = l->options->missing_texts};
+                                                      .missing_texts = l->options->missing_texts,
+                                                      .bag = l->roles.bag >= 0 ? &bag : NULL};
     TRY(gram_preparation_create(l->context, &description, preparation));
 done:
     gram_give(l->context, l->choice.rows);

@@ -10,6 +10,8 @@
 #include "base/context.h"
 #include "base/sized_struct.h"
 #include "base/text/spoken_failure.h"
+#include "data/given/given_table.h"
+#include "points/points.h"
 
 struct gram_sample {
     gram_memory *memory;
@@ -92,6 +94,11 @@ static gram_status read_table(gram_context *context, const char *path, const gra
     how.ignore = options->ignore;
     how.text = GRAM_TEXT_CATEGORIES;
     how.keep_missing = 1; /* what to do with them is the preparation's matter */
+    how.texts = options->texts;
+    how.graphs = options->graphs;
+    how.bag = options->bag;
+    how.sparse = 1;
+    how.gram = options->gram;
     TRY(gram_table_read(context, path, &how, &made->table));
 done:
     return status;
@@ -105,6 +112,7 @@ static gram_preparation_options how_to_prepare(const gram_sample_options *option
     how.features = list;
     how.scale = options->scale;
     how.missing = options->missing;
+    how.bag = options->bag;
     return how;
 }
 
@@ -129,6 +137,7 @@ static gram_status prepare(gram_context *context, gram_sample *sample)
         while (column < data->d && gram_preparation_feature_of(sample->preparation, column) < end) column++;
         group->d = column - group->first;
         TRY(gram_points_create_f64(context, data->n, group->d, data->x + group->first, data->d, &group->points));
+        if (data->objects) TRY(gram_points_set_objects(context, data->objects + group->first, &group->points));
     }
     report->preparation = sample->preparation;
     report->data = data;
@@ -243,8 +252,11 @@ gram_status gram_sample_read_pair(gram_context *context, const char *first, cons
                                   "Give one of the samples as a file.", "both samples from standard input");
         goto done;
     }
+    const char *gram = o.gram;
+    o.gram = NULL;
     TRY(read_table(context, first, &o, &a));
     TRY(read_table(context, second, &o, &b));
+    if (gram) TRY(gram_given_table_pair(context, gram, &a->table, &b->table));
     const gram_preparation_options how = how_to_prepare(&o, NULL);
     TRY(gram_preparation_learn_both(context, a->table, b->table, &how, &a->preparation));
     b->preparation = gram_preparation_retain(a->preparation);

@@ -35,6 +35,7 @@ void gram_table_destroy(gram_table *table)
     for (int64_t i = 0; table->levels && i < table->name_count; i++) gram_levels_destroy(table->levels[i]);
     gram_levels_destroy(table->words);
     gram_objects_release(table->sparse);
+    gram_objects_release(table->given);
     gram_memory_give(memory, table->levels);
     gram_memory_give(memory, table->marks);
     gram_memory_give(memory, table->lines);
@@ -233,9 +234,10 @@ gram_status gram_table_make_texts(gram_context *context, gram_table *table, int6
 
 gram_column_kind gram_table_column_kind(const gram_table *table, int64_t column, int64_t *width)
 {
-    const int sparse = table->marks[column] & GRAM_COLUMN_HAS_SPARSE;
-    if (width) *width = sparse ? table->sparse->d : 0;
+    const int sparse = table->marks[column] & GRAM_COLUMN_HAS_SPARSE, given = table->marks[column] & GRAM_COLUMN_HAS_GIVEN;
+    if (width) *width = sparse ? table->sparse->d : given ? table->given->d : 0;
     if (sparse) return GRAM_COLUMN_SPARSE;
+    if (given) return GRAM_COLUMN_GIVEN;
     return table->marks[column] & GRAM_COLUMN_HAS_TEXTS ? GRAM_COLUMN_TEXTS : GRAM_COLUMN_PLAIN;
 }
 

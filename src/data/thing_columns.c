@@ -5,34 +5,35 @@
 #include <string.h>
 
 #include "data/preparation.h"
+#include "points/points.h"
 
 /* ---- sparse rows ---- */
 
-/* sum and square get those of the values of each column over the rows chosen. */
-static void add_values(const gram_table *table, int64_t column, const gram_row_choice *choice, double *sum,
-                       double *square)
+/* sum and square get those of the values of each column over the rows chosen, divided by the rows of all parts. */
+static void add_values(const gram_sparse_part *part, double total, double *sum, double *square)
 {
-    const gram_objects *rows = table->sparse;
+    const gram_objects *rows = part->table->sparse;
+    const gram_row_choice *choice = part->choice;
     for (int64_t i = 0; i < choice->count; i++) {
-        const int64_t at = (int64_t)gram_table_at(table, choice->rows ? choice->rows[i] : i, column);
+        const int64_t at = (int64_t)gram_table_at(part->table, choice->rows ? choice->rows[i] : i, part->column);
         for (int64_t k = rows->start[at]; k < rows->start[at + 1]; k++) {
-            sum[rows->index[k]] += rows->value[k] / (double)choice->count;
-            square[rows->index[k]] += rows->value[k] * rows->value[k] / (double)choice->count;
+            sum[rows->index[k]] += rows->value[k] / total;
+            square[rows->index[k]] += rows->value[k] * rows->value[k] / total;
         }
     }
 }
 
-gram_status gram_sparse_deviations(gram_context *context, gram_arena *arena, const gram_table *table, int64_t column,
-                                   const gram_row_choice *choice, const double **deviations)
+gram_status gram_sparse_deviations(gram_context *context, gram_arena *arena, int64_t d, int count,
+                                   const gram_sparse_part *parts, const double **deviations)
 {
     gram_status status = GRAM_OK;
-    const int64_t d = table->sparse->d;
-    double *mean, *square;
+    double *mean, *square, total = 0;
+    for (int p = 0; p < count; p++) total += (double)parts[p].choice->count;
     TRY(gram_arena_take(context, arena, "preparation", d, sizeof *mean, (void **)&mean));
     TRY(gram_arena_take(context, arena, "preparation", d, sizeof *square, (void **)&square));
     memset(mean, 0, (size_t)d * sizeof *mean);
     memset(square, 0, (size_t)d * sizeof *square);
-    add_values(table, column, choice, mean, square);
+    for (int p = 0; p < count; p++) add_values(&parts[p], total, mean, square);
     for (int64_t l = 0; l < d; l++) {
         const double variance = square[l] - mean[l] * mean[l];
         /* of columns whose values are all but equal the difference is rounding */
@@ -44,18 +45,21 @@ done:
     return status;
 }
 
-/* The rows with other values: places and indices stay the table's. */
-static gram_status scale_rows(gram_context *context, gram_objects *rows, const double *deviations,
+/* The rows with other values (deviations NULL: the same), and as many columns as the fit has: places and indices stay the table's. */
+static gram_status scale_rows(gram_context *context, gram_objects *rows, const gram_column *column,
                               gram_objects **scaled)
 {
     gram_status status = GRAM_OK;
     const int64_t count = rows->start[rows->count];
+    const double *deviations = column->deviations;
     gram_objects shape = *rows;
     double *value = NULL;
-    TRY(gram_take(context, "sparse rows", count > 0 ? count : 1, sizeof *value, (void **)&value));
-    for (int64_t k = 0; k < count; k++) value[k] = rows->value[k] / deviations[rows->index[k]];
+    if (column->width > shape.d) shape.d = column->width;
+    if (deviations) TRY(gram_take(context, "sparse rows", count > 0 ? count : 1, sizeof *value, (void **)&value));
+    for (int64_t k = 0; deviations && k < count; k++) value[k] = rows->value[k] / deviations[rows->index[k]];
     memset(shape.own, 0, sizeof shape.own);
-    shape.value = shape.own[0] = value;
+    shape.own[0] = value;
+    if (value) shape.value = value;
     shape.parent = NULL;
     TRY(gram_objects_new(context, &shape, scaled));
     (*scaled)->parent = gram_objects_retain(rows);
@@ -92,11 +96,59 @@ done:
     return status;
 }
 
+/* ---- stores and points ---- */
+
 gram_status gram_thing_store(gram_context *context, const gram_table *table, int64_t place, const gram_column *column,
                              gram_objects **store)
 {
     if (column->kind == GRAM_COLUMN_TEXTS) return copy_texts(context, table, place, store);
-    if (column->deviations) return scale_rows(context, table->sparse, column->deviations, store);
+    if (column->kind == GRAM_COLUMN_GIVEN) {
+        *store = gram_objects_retain(table->given);
+        return GRAM_OK;
+    }
+    if (column->deviations || column->width > table->sparse->d)
+        return scale_rows(context, table->sparse, column, store);
     *store = gram_objects_retain(table->sparse);
     return GRAM_OK;
+}
+
+/* Numbers and places of the columns, row by row. */
+static gram_status copy_cells(gram_context *context, const gram_table *table, int64_t count, const int64_t *columns,
+                              double *out)
+{
+    for (int64_t i = 0; i < table->n; i++)
+        for (int64_t l = 0; l < count; l++) {
+            const int64_t place = columns ? columns[l] : l;
+            out[i * count + l] = gram_table_at(table, i, place);
+            if (isnan(out[i * count + l])) return gram_table_bad_value(context, table, i, place);
+        }
+    return GRAM_OK;
+}
+
+gram_status gram_points_of_table(gram_context *context, const gram_table *table, int64_t count, const int64_t *columns,
+                                 gram_points **points)
+{
+    gram_status status = GRAM_OK;
+    double *x = NULL;
+    gram_objects **stores = NULL;
+    int things = 0;
+    TRY(gram_take(context, "points", table->n * count, sizeof *x, (void **)&x));
+    TRY(gram_take(context, "points", count, sizeof *stores, (void **)&stores));
+    memset(stores, 0, (size_t)count * sizeof *stores);
+    TRY(copy_cells(context, table, count, columns, x));
+    for (int64_t l = 0; l < count; l++) {
+        const int64_t place = columns ? columns[l] : l;
+        const gram_column column = {.kind = gram_table_column_kind(table, place, NULL)};
+        if (column.kind != GRAM_COLUMN_PLAIN) TRY(gram_thing_store(context, table, place, &column, &stores[l]));
+        things |= stores[l] != NULL;
+    }
+    TRY(gram_points_create_f64(context, table->n, count, x, count, points));
+    (*points)->own = x;
+    x = NULL;
+    if (things) TRY(gram_points_set_objects(context, stores, points));
+done:
+    for (int64_t l = 0; stores && l < count; l++) gram_objects_release(stores[l]);
+    gram_give(context, stores);
+    gram_give(context, x);
+    return status;
 }

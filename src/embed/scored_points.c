@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gram/preparation.h>
+
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/sized_struct.h"
 #include "base/text/spoken_failure.h"
 #include "embed/stein.h"
+#include "kernel/kernel.h"
 
 struct gram_scored_points {
     gram_memory *memory;
@@ -71,6 +74,9 @@ static gram_status check_options(const reading *r, const char *path)
     if (o->density_data && !o->density)
         return gram_fail_spoken(r->context, GRAM_ERROR_ARGUMENT, r->speech, NULL,
                                 "--density-data is for --density logistic");
+    if (ways > 0 && (o->texts || o->gram))
+        return gram_fail_spoken(r->context, GRAM_ERROR_ARGUMENT, r->speech, "Leave the scores out.",
+                                "%s has no density, and no scores", o->texts ? "a text" : "a given matrix");
     if (o->score_file && strcmp(o->score_file, "-") == 0 && strcmp(path, "-") == 0)
         return gram_fail_spoken(r->context, GRAM_ERROR_ARGUMENT, r->speech,
                                 "Give one of them as a file, or the scores as columns of DATA.",
@@ -90,6 +96,11 @@ static gram_status read_table(reading *r, const char *path)
     how.format = o->format;
     how.ignore = o->ignore;
     how.features = o->features;
+    how.texts = o->texts;
+    how.gram = o->gram;
+    how.sparse = !o->scale && !o->score_columns && !o->score_file && !o->density;
+    if (o->gram) how.text = GRAM_TEXT_CATEGORIES;
+    how.keep_missing = o->gram != NULL;
     if (o->features && o->score_columns) {
         gram_string_add(&both, "%s,%s", o->features, o->score_columns);
         FAIL_IF(both.failed, r->context, GRAM_ERROR_MEMORY, "%s: no memory for a list of columns", r->speech.who);
@@ -137,6 +148,7 @@ static gram_status part_columns(reading *r)
     for (int64_t c = 0; c < all; c++) {
         int taken = 0;
         for (int64_t k = 0; k < count; k++) taken |= scores[k] == c;
+        taken |= r->options.gram && gram_table_column_kind(made->table, c, NULL) != GRAM_COLUMN_GIVEN;
         if (!taken) columns[report->d++] = c;
     }
     report->columns = columns;
@@ -160,7 +172,7 @@ static gram_status make_points(reading *r)
     gram_scored_points *made = r->made;
     TRY(take_numbers(r, &made->x));
     copy_columns(made->table, made->report.d, made->report.columns, made->x);
-    TRY(gram_points_create_f64(r->context, made->report.n, made->report.d, made->x, made->report.d, &made->points));
+    TRY(gram_points_of_table(r->context, made->table, made->report.d, made->report.columns, &made->points));
 done:
     return status;
 }
@@ -299,9 +311,10 @@ static gram_status choose_kernel(reading *r)
     const gram_kernel *given = r->options.kernel;
     gram_kernel *plain = NULL;
     if (!given && made->scores) return make_stein_kernel(r);
-    if (!given) TRY(gram_kernel_parse(r->context, "rbf", &plain));
+    if (!given) TRY(gram_kernel_parse(r->context, r->options.gram ? "given" : "rbf", &plain));
     if (!given) given = plain;
     TRY(gram_kernel_check_dimension(r->context, given, made->report.d));
+    TRY(gram_kernel_check_kinds(r->context, given, made->points));
     TRY(gram_kernel_resolve(r->context, given, made->points, &made->kernel));
 done:
     gram_kernel_release(plain);

@@ -38,6 +38,7 @@ static int64_t columns_needed(const gram_kernel *kernel)
 {
     int64_t most = 1;
     if (kernel->node == GRAM_NODE_WARP) return kernel->matrix_columns;
+    if (kernel->node == GRAM_NODE_MEAN) return 1; /* a column of bags */
     if (kernel->node == GRAM_NODE_ON) {
         for (int64_t i = 0; i < kernel->column_count; i++)
             if (kernel->columns[i] >= most) most = kernel->columns[i] + 1;
@@ -66,4 +67,33 @@ gram_status gram_kernel_least_dimension(gram_context *context, const gram_kernel
     *d = needed;
 done:
     return status;
+}
+
+/* ---- what it takes ---- */
+
+/* A bit for each kind of things that its leaves are about, and bit 0 for leaves of numbers. */
+static unsigned kinds_of(const gram_kernel *kernel)
+{
+    unsigned kinds = 0;
+    if (kernel->node == GRAM_NODE_LEAF) {
+        const gram_form form = kernel->type->form;
+        const int of_any = form == GRAM_FORM_NONE || form == GRAM_FORM_SAME || form == GRAM_FORM_INDEX;
+        return of_any ? 0 : kernel->type->things ? kernel->type->things : 1u << GRAM_OBJECT_NONE;
+    }
+    for (int i = 0; i < kernel->child_count; i++) kinds |= kinds_of(kernel->children[i]);
+    return kinds;
+}
+
+const char *gram_kernel_domain(const gram_kernel *kernel)
+{
+    const unsigned kinds = kinds_of(kernel);
+    if (kinds == 0 || kinds == 1u << GRAM_OBJECT_NONE) return NULL;
+    for (int kind = 1; kind < GRAM_OBJECT_KINDS; kind++)
+        if (kinds == 1u << kind) return gram_object_kind_name((gram_object_kind)kind);
+    return "columns of several kinds";
+}
+
+int gram_kernel_takes_given(const gram_kernel *kernel)
+{
+    return (int)(kinds_of(kernel) >> GRAM_OBJECT_GIVEN & 1);
 }

@@ -31,6 +31,9 @@
     ROW(wendland)                                                                                                      \
     ROW(white)
 
+/* Those of a given matrix (family/given.c). */
+#define GIVEN_KERNELS(WORD) WORD(given)
+
 /* Those of texts (text/string_kernels.c). */
 #define TEXT_KERNELS(WORD)                                                                                             \
     WORD(blended)                                                                                                      \
@@ -42,12 +45,21 @@
     WORD(spectrum)                                                                                                     \
     WORD(subseq)
 
+/* Those of graphs (graph/graph_kernels.c). */
+#define GRAPH_KERNELS(WORD)                                                                                            \
+    WORD(paths)                                                                                                        \
+    WORD(wl)
+
 #define DECLARE(name) extern const gram_kernel_type gram_kernel_##name;
 KERNELS(DECLARE)
 TEXT_KERNELS(DECLARE)
+GIVEN_KERNELS(DECLARE)
+GRAPH_KERNELS(DECLARE)
+DECLARE(path_signature) /* of series (series/signature_kernel.c) */
 
 #define ENTRY(name) &gram_kernel_##name,
-static const gram_kernel_type *const TABLE[] = {KERNELS(ENTRY) TEXT_KERNELS(ENTRY)};
+static const gram_kernel_type *const TABLE[] = {KERNELS(ENTRY) TEXT_KERNELS(ENTRY) GIVEN_KERNELS(ENTRY)
+                                                    GRAPH_KERNELS(ENTRY) ENTRY(path_signature)};
 
 const gram_kernel_type *gram_kernel_type_get(int index)
 {

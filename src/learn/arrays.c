@@ -34,10 +34,10 @@ static gram_status check(gram_context *context, const gram_arrays *a)
     FAIL_IF(a->n < 1 || a->d < 1 || a->targets < 0 || a->extras < 0, context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: n = %" PRId64 ", d = %" PRId64 ", targets = %" PRId64 ", extras = %" PRId64, a->n, a->d,
             a->targets, a->extras);
-    FAIL_IF(!a->x || (a->targets > 0 && !a->y), context, GRAM_ERROR_ARGUMENT, "learn_arrays: x or y is NULL");
+    FAIL_IF((!a->x && !a->sparse_start) || (a->targets > 0 && !a->y), context, GRAM_ERROR_ARGUMENT, "learn_arrays: x or y is NULL");
     FAIL_IF(a->extras > 0 && (!a->extra || !a->extra_names), context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: extra or extra_names is NULL");
-    FAIL_IF(a->ldx < a->d || (a->targets > 0 && a->ldy < a->targets), context, GRAM_ERROR_ARGUMENT,
+    FAIL_IF((a->ldx < a->d && !a->sparse_start) || (a->targets > 0 && a->ldy < a->targets), context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: ldx = %" PRId64 " or ldy = %" PRId64 " is less than a row", a->ldx, a->ldy);
     FAIL_IF(a->target && a->targets != 1, context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: target describes one target, not %" PRId64, a->targets);
@@ -198,13 +198,12 @@ int gram_arrays_has_text(const gram_arrays *arrays)
     return 0;
 }
 
-gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, const char *letter, int lend,
-                                 gram_table **table)
+static gram_status dense_to_table(gram_context *context, const gram_arrays *a, const char *letter, int lend,
+                                  gram_table **table)
 {
     gram_status status = GRAM_OK;
     gram_table *made = NULL;
     *table = NULL;
-    TRY(check(context, a));
     TRY(gram_table_create(context, "the arrays", &made));
     TRY(set_names(context, a, letter, made));
     if (lend) gram_table_lend(made, a->d, a->x, a->ldx);
@@ -216,6 +215,46 @@ gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, co
 done:
     gram_table_destroy(made);
     return status;
+}
+
+/* Sparse rows are one column of their places; the store is a copy, since models keep it. */
+static gram_status sparse_to_table(gram_context *context, const gram_arrays *a, gram_table **table)
+{
+    static const gram_column x = {.name = "x"};
+    gram_status status = GRAM_OK;
+    gram_objects *lent = NULL;
+    gram_arrays one = *a;
+    double *places = NULL;
+    int64_t *which = NULL;
+    TRY(gram_objects_create_sparse(context, "learn_arrays", a->n, a->d, a->sparse_start, a->sparse_index,
+                                   a->sparse_value, &lent));
+    TRY(gram_take(context, "learn_arrays", a->n, sizeof *places, (void **)&places));
+    TRY(gram_take(context, "learn_arrays", a->n, sizeof *which, (void **)&which));
+    for (int64_t i = 0; i < a->n; i++) places[i] = (double)(which[i] = i);
+    one.d = one.ldx = 1;
+    one.x = places;
+    one.features = &x;
+    TRY(dense_to_table(context, &one, "x", 0, table));
+    (*table)->marks[0] |= GRAM_COLUMN_HAS_SPARSE;
+    TRY(gram_objects_gather(context, lent, a->n, which, &(*table)->sparse));
+done:
+    if (status < 0) {
+        gram_table_destroy(*table);
+        *table = NULL;
+    }
+    gram_objects_release(lent);
+    gram_give(context, places);
+    gram_give(context, which);
+    return status;
+}
+
+gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, const char *letter, int lend,
+                                 gram_table **table)
+{
+    *table = NULL;
+    const gram_status status = check(context, a);
+    if (status < 0) return status;
+    return a->sparse_start ? sparse_to_table(context, a, table) : dense_to_table(context, a, letter, lend, table);
 }
 
 gram_status gram_arrays_table(gram_context *context, const gram_arrays *given, gram_table **table)

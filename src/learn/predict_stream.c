@@ -2,6 +2,7 @@
  * grow with their number. */
 #include <string.h>
 
+#include "learn/files/given_rows.h"
 #include "learn/learn_steps.h"
 #include "learn/row_kinds.h"
 #include "method/method.h"
@@ -11,6 +12,7 @@ struct gram_predict_stream {
     const gram_predictor *predictor;
     const gram_preparation *preparation;
     gram_reader *reader;
+    gram_table *whole; /* in place of the reader: rows of a given matrix */
     const char *name; /* of the file */
     int64_t most;     /* rows of a piece */
     int64_t next;     /* rows of the file that were read */
@@ -62,6 +64,19 @@ done:
     return status;
 }
 
+/* Rows of a given matrix, whose columns are those of the model: all at once, since the matrix is. */
+static gram_status open_given(gram_context *context, const char *path, const gram_table_options *options,
+                              gram_predict_stream *stream)
+{
+    gram_status status = GRAM_OK;
+    gram_table_options with = *options;
+    with.gram = stream->predictor->wish.gram;
+    TRY(gram_table_read(context, path, &with, &stream->whole));
+    TRY(gram_given_match(context, stream->predictor->model, stream->whole));
+done:
+    return status;
+}
+
 gram_status gram_predict_stream_open(gram_context *context, const gram_predictor *predictor,
                                      const gram_preparation *preparation, const char *path, gram_format format,
                                      gram_predict_stream **stream)
@@ -71,14 +86,21 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     gram_table_options options;
     gram_arena arena; /* of the names of columns */
     char *name = NULL;
-    if (!context || !predictor || !path || !stream) return GRAM_ERROR_ARGUMENT;
+    if (!context || !predictor || !stream) return GRAM_ERROR_ARGUMENT;
     *stream = NULL;
     gram_arena_init(&arena, context->memory);
     if (!preparation) preparation = predictor->preparation;
     if (!preparation) TRY(gram_predictor_check_views(context, predictor));
     FAIL_IF(!preparation, context, GRAM_ERROR_DATA, "%s: this model has no description of the columns that it takes",
             predictor->wish.name);
-    const char *shown = gram_data_name(path);
+    const int given = gram_model_given_rows(predictor->model) > 0;
+    if (!given && predictor->wish.gram) {
+        status = gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "Leave it out.",
+                                     "--gram is for models of a given matrix, which %s is not", predictor->wish.name);
+        goto done;
+    }
+    FAIL_IF(!path && !predictor->wish.gram, context, GRAM_ERROR_ARGUMENT, "predict_stream_open: path is NULL");
+    const char *shown = gram_data_name(path ? path : predictor->wish.gram);
     const size_t length = strlen(shown) + 1;
     TRY(gram_take(context, "predict_stream", (int64_t)(sizeof *made + length), 1, (void **)&made));
     *made = (gram_predict_stream){.memory = gram_memory_retain(context->memory), .predictor = predictor};
@@ -94,14 +116,23 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
         TRY(gram_kinds_wanted(context, &arena, &predictor->kinds, preparation, &options));
         made->most = MOST_AT_ONCE;
     }
+    if (gram_preparation_describe(preparation)->bag) made->most = MOST_AT_ONCE; /* the rows of a bag may lie anywhere */
     TRY(want_kept(context, &arena, predictor->wish.keep, &options));
-    TRY(gram_reader_open(context, path, &options, &made->reader));
+    TRY(given ? open_given(context, path, &options, made)
+              : gram_reader_open(context, path, &options, &made->reader));
     *stream = made;
     made = NULL;
 done:
     gram_arena_release(&arena);
     gram_predict_stream_close(made);
     return status;
+}
+
+static gram_status next_table(gram_context *context, gram_predict_stream *stream, const gram_table **table)
+{
+    if (!stream->whole) return gram_reader_next(context, stream->reader, stream->most, table);
+    *table = stream->next == 0 ? stream->whole : NULL;
+    return GRAM_OK;
 }
 
 static void drop_piece(gram_predict_stream *stream)
@@ -118,6 +149,7 @@ void gram_predict_stream_close(gram_predict_stream *stream)
     gram_memory *memory = stream->memory;
     drop_piece(stream);
     gram_reader_close(stream->reader);
+    gram_table_destroy(stream->whole);
     gram_memory_give(memory, stream);
     gram_memory_release(memory);
 }
@@ -129,8 +161,9 @@ static void name_place(gram_context *context, const gram_predict_stream *stream)
     int64_t row, column;
     if (!gram_context_place(context, &row, &column)) return;
     if (column >= 0) (void)gram_preparation_column_name(stream->preparation, column, name, sizeof name);
-    gram_context_name_place(context, stream->name, stream->next + (stream->data->rows ? stream->data->rows[row] : row),
-                            name);
+    const gram_prepared *data = stream->data;
+    gram_context_name_place(context, stream->name,
+                            stream->next + (data->first ? data->first[row] : data->rows ? data->rows[row] : row), name);
 }
 
 /* Functionals first; then each row has what its functional has. */
@@ -157,20 +190,6 @@ done:
     return status;
 }
 
-/* Rows with columns that hold no numbers. */
-static gram_status evaluate_things(gram_context *context, gram_predict_stream *stream)
-{
-    gram_status status = GRAM_OK;
-    const gram_prepared *data = stream->data;
-    gram_points *points = NULL;
-    TRY(gram_points_of_prepared(context, data, &points));
-    TRY(gram_predictor_evaluate_points(context, stream->predictor, points, data->weights, data->y != NULL,
-                                       stream->values, stream->predictor->columns.ld));
-done:
-    gram_points_release(points);
-    return status;
-}
-
 static gram_status evaluate(gram_context *context, gram_predict_stream *stream, const gram_table *table)
 {
     gram_status status = GRAM_OK;
@@ -181,11 +200,9 @@ static gram_status evaluate(gram_context *context, gram_predict_stream *stream, 
     const char *kinds = stream->predictor->kinds.column;
     if (kinds && data->n > 0 && gram_kinds_find(table, kinds) >= 0)
         status = evaluate_kinds(context, stream, table);
-    else if (data->objects && data->n > 0)
-        status = evaluate_things(context, stream);
     else
-        status = gram_predictor_evaluate_rows(context, stream->predictor, data->n, data->x, data->weights,
-                                              data->y != NULL, stream->values, ld);
+        status = gram_predictor_evaluate_stored(context, stream->predictor, data->objects, data->n, data->x,
+                                                data->weights, data->y != NULL, stream->values, ld);
     if (status < 0) name_place(context, stream);
 done:
     return status;
@@ -198,7 +215,7 @@ gram_status gram_predict_stream_next(gram_context *context, gram_predict_stream 
     if (!context || !stream || !piece) return GRAM_ERROR_ARGUMENT;
     *piece = NULL;
     drop_piece(stream);
-    TRY(gram_reader_next(context, stream->reader, stream->most, &table));
+    TRY(next_table(context, stream, &table));
     if (!table) return status;
     TRY(gram_preparation_apply(context, stream->preparation, table, 0, &stream->data));
     TRY(evaluate(context, stream, table));

@@ -283,9 +283,9 @@ done:
     return status;
 }
 
-gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
-                                         const double *x, const double *weights, int scored, double *values,
-                                         int64_t ldv)
+gram_status gram_predictor_evaluate_stored(gram_context *context, const gram_predictor *predictor,
+                                           struct gram_objects *const *objects, int64_t n, const double *x,
+                                           const double *weights, int scored, double *values, int64_t ldv)
 {
     gram_status status = GRAM_OK;
     const int both = predictor->view == GRAM_VIEW_BOTH;
@@ -295,7 +295,9 @@ gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predi
     FAIL_IF(ldv < predictor->columns.ld, context, GRAM_ERROR_ARGUMENT,
             "predictor_evaluate: ldv = %" PRId64 " is less than %" PRId64 " columns", ldv, predictor->columns.ld);
     TRY(gram_points_create_f64(context, n, own, x, d, &points));
+    TRY(gram_points_set_objects(context, objects, &points));
     if (both) TRY(gram_points_create_f64(context, n, d - own, x + own, d, &second));
+    if (both) TRY(gram_points_set_objects(context, objects ? objects + own : NULL, &second));
     const gram_places places = {points, n, d, x, weights, second, scored};
     TRY(evaluate_places(context, predictor, &places, values, ldv));
     TRY(check_finite(context, predictor, n, values, ldv));
@@ -303,6 +305,21 @@ done:
     gram_points_release(points);
     gram_points_release(second);
     return status;
+}
+
+gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
+                                         const double *x, const double *weights, int scored, double *values,
+                                         int64_t ldv)
+{
+    return gram_predictor_evaluate_stored(context, predictor, NULL, n, x, weights, scored, values, ldv);
+}
+
+gram_status gram_predictor_evaluate_prepared(gram_context *context, const gram_predictor *predictor,
+                                             const gram_prepared *prepared, const double *weights, double *values,
+                                             int64_t ldv)
+{
+    return gram_predictor_evaluate_stored(context, predictor, prepared->objects, prepared->n, prepared->x, weights, 1,
+                                          values, ldv);
 }
 
 int gram_model_has_intervals(const gram_model *model)

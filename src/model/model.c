@@ -16,6 +16,7 @@ static int64_t prepared_columns(const gram_preparation *preparation)
 {
     const gram_preparation_description *description = gram_preparation_describe(preparation);
     int64_t columns = 0;
+    if (description->bag) return 1;
     for (int64_t i = 0; i < description->feature_count; i++)
         columns += description->features[i].text ? description->features[i].level_count : 1;
     return columns;
@@ -74,7 +75,7 @@ gram_status gram_model_create(gram_context *context, const char *method, const c
                     : "function");
     TRY(gram_model_make(context, method, task, gram_version(), preparation, function, model));
     TRY(gram_model_keep_functionals(context, *model));
-    TRY(gram_model_keep_things(context, *model));
+    TRY(gram_model_keep_things(context, *model, 0));
     TRY(gram_model_keep_slopes(context, *model));
     TRY(gram_model_keep_sample(context, *model, 0));
 done:
@@ -139,6 +140,7 @@ gram_status gram_model_set_second(gram_context *context, gram_model *model, gram
     gram_function_release(model->second);
     model->second_preparation = preparation;
     model->second = function;
+    TRY(gram_model_keep_things(context, model, 1));
     TRY(gram_model_keep_sample(context, model, 1));
 done:
     return status;

@@ -5,6 +5,7 @@
 #include <gram/model.h>
 
 #include "base/context.h"
+#include "points/objects.h"
 
 enum {
     GRAM_MODEL_VERSION = 1, /* of the format: what this gram writes, and the latest that it reads */
@@ -56,9 +57,20 @@ gram_status gram_model_check_columns(gram_context *context, const gram_preparati
  * function has its functionals again when it was read. */
 gram_status gram_model_keep_functionals(gram_context *context, gram_model *model);
 
-/* The same for columns of the centres that hold no numbers (model_things.c). */
-gram_status gram_model_keep_things(gram_context *context, gram_model *model);
-gram_status gram_model_restore_things(gram_context *context, gram_model *model);
+/* The same for columns of the centres that hold no numbers, of the function or of the second view (model_things.c). */
+gram_status gram_model_keep_things(gram_context *context, gram_model *model, int second);
+gram_status gram_model_restore_things(gram_context *context, gram_model *model, int second);
+
+/* An array of things of a column (-1 - l: column l of the second view), "things_WHAT_COLUMN", of so many numbers: a new one, and the one that the model has (NULL: none of that size). */
+gram_status gram_things_add(gram_context *context, gram_model *model, const char *what, int64_t column, int64_t count,
+                            double **data);
+const double *gram_things_find(const gram_model *model, const char *what, int64_t column, int64_t count);
+
+/* Things of a given matrix (model_given.c). */
+gram_status gram_model_keep_given(gram_context *context, gram_model *model, int64_t column,
+                                  const gram_objects *store);
+gram_status gram_model_restore_given(gram_context *context, const gram_model *model, int64_t column, int64_t n,
+                                     int64_t known, gram_objects **store);
 gram_status gram_model_restore_functionals(gram_context *context, gram_model *model);
 gram_status gram_model_keep_slopes(gram_context *context, gram_model *model);
 gram_status gram_model_restore_slopes(gram_context *context, gram_model *model);

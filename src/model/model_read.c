@@ -280,7 +280,8 @@ static gram_status read_parts(gram_model_reader *reader, gram_model **model)
     TRY(read_second(reader, made));
     TRY(gram_model_read_facts(reader, made));
     TRY(read_arrays(reader, made));
-    TRY(gram_model_blame(reader, gram_model_restore_things(reader->context, made), "its things"));
+    for (int view = 0; view < 2; view++)
+        TRY(gram_model_blame(reader, gram_model_restore_things(reader->context, made, view), "its things"));
     TRY(gram_model_blame(reader, gram_model_restore_functionals(reader->context, made), "its functionals"));
     TRY(gram_model_blame(reader, gram_model_restore_slopes(reader->context, made), "its slopes"));
     *model = made;

@@ -2,29 +2,38 @@
  *
  *     column (from 0), kind, number of things, columns of sparse rows,
  *
- * and beside it things_start_L for column L, and things_index_L and things_value_L of sparse rows, or things_text_L, six bytes of the texts in each
- * number. The array of centres holds the places. */
+ * and beside it (of a given matrix as model_given.c says) things_start_L for column L, and things_index_L and things_value_L of sparse rows, things_value_L of the rows
+ * of bags, or things_text_L, six bytes of the texts in each number. The array of centres holds the places. Those of a second view have second_ before their names. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "function/function.h"
 #include "model/model.h"
-#include "points/points.h"
+#include "points/bags.h"
 
 enum { WIDTH = 4, BYTES = 6 };
 
-static const char NAME[] = "things";
+static const char *const NAMES[] = {"things", "second_things"};
+
+/* Arrays of column l of the second view are those of column -1 - l. */
+static int64_t column_of(int64_t l, int second)
+{
+    return second ? -1 - l : l;
+}
 
 static void name_array(char out[GRAM_MODEL_NAME], const char *what, int64_t column)
 {
-    (void)snprintf(out, GRAM_MODEL_NAME, "things_%.8s_%d", what, (int)column);
+    if (column >= 0)
+        (void)snprintf(out, GRAM_MODEL_NAME, "things_%.8s_%d", what, (int)column);
+    else
+        (void)snprintf(out, GRAM_MODEL_NAME, "second_things_%.6s_%d", what, (int)(-1 - column));
 }
 
 /* ---- keeping ---- */
 
-static gram_status add(gram_context *context, gram_model *model, const char *what, int64_t column, int64_t count,
-                       double **data)
+gram_status gram_things_add(gram_context *context, gram_model *model, const char *what, int64_t column, int64_t count,
+                            double **data)
 {
     char name[GRAM_MODEL_NAME];
     name_array(name, what, column);
@@ -36,7 +45,7 @@ static gram_status keep_texts(gram_context *context, gram_model *model, int64_t 
     gram_status status = GRAM_OK;
     const int64_t bytes = store->start[store->count], count = (bytes + BYTES - 1) / BYTES;
     double *out;
-    TRY(add(context, model, "text", column, count, &out));
+    TRY(gram_things_add(context, model, "text", column, count, &out));
     out[0] = 0;
     for (int64_t k = 0; k < count; k++) {
         uint64_t packed = 0;
@@ -48,16 +57,29 @@ done:
     return status;
 }
 
+static gram_status keep_bags(gram_context *context, gram_model *model, int64_t column, const gram_objects *store)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = store->start[store->count] * store->d;
+    double *value;
+    TRY(gram_things_add(context, model, "value", column, count, &value));
+    memcpy(value, store->value, (size_t)count * sizeof *value);
+done:
+    return status;
+}
+
 static gram_status keep_store(gram_context *context, gram_model *model, int64_t column, const gram_objects *store)
 {
     gram_status status = GRAM_OK;
     const int64_t size = store->start[store->count];
     double *start, *index, *value;
-    TRY(add(context, model, "start", column, store->count + 1, &start));
+    if (store->kind == GRAM_OBJECT_GIVEN) return gram_model_keep_given(context, model, column, store);
+    TRY(gram_things_add(context, model, "start", column, store->count + 1, &start));
     for (int64_t i = 0; i <= store->count; i++) start[i] = (double)store->start[i];
     if (store->kind == GRAM_OBJECT_TEXT) return keep_texts(context, model, column, store);
-    TRY(add(context, model, "index", column, size, &index));
-    TRY(add(context, model, "value", column, size, &value));
+    if (store->kind == GRAM_OBJECT_BAG) return keep_bags(context, model, column, store);
+    TRY(gram_things_add(context, model, "index", column, size, &index));
+    TRY(gram_things_add(context, model, "value", column, size, &value));
     index[0] = value[0] = 0;
     for (int64_t k = 0; k < size; k++) {
         index[k] = store->index[k];
@@ -67,22 +89,23 @@ done:
     return status;
 }
 
-gram_status gram_model_keep_things(gram_context *context, gram_model *model)
+gram_status gram_model_keep_things(gram_context *context, gram_model *model, int second)
 {
     gram_status status = GRAM_OK;
-    const gram_points *x = gram_function_centres(gram_model_function(model));
+    const gram_points *x =
+        gram_function_centres(second ? gram_model_second_function(model) : gram_model_function(model));
     int64_t count = 0;
     double *rows;
     for (int64_t l = 0; l < x->d; l++) count += gram_points_kind(x, l) != GRAM_OBJECT_NONE;
     if (count == 0) return status;
-    TRY(gram_model_add_array(context, model, NAME, count, WIDTH, &rows));
+    TRY(gram_model_add_array(context, model, NAMES[second], count, WIDTH, &rows));
     for (int64_t l = 0; l < x->d; l++) {
         const gram_objects *store = x->objects[l];
         if (!store) continue;
         memcpy(rows, (const double[]){(double)l, store->kind, (double)store->count, (double)store->d},
                WIDTH * sizeof *rows);
         rows += WIDTH;
-        TRY(keep_store(context, model, l, store));
+        TRY(keep_store(context, model, column_of(l, second), store));
     }
 done:
     return status;
@@ -95,7 +118,7 @@ static int is_whole(double x, double least, double most)
     return x >= least && x <= most && x == floor(x);
 }
 
-static const double *find(const gram_model *model, const char *what, int64_t column, int64_t count)
+const double *gram_things_find(const gram_model *model, const char *what, int64_t column, int64_t count)
 {
     char name[GRAM_MODEL_NAME];
     int64_t rows, columns;
@@ -108,7 +131,7 @@ static gram_status restore_start(gram_context *context, const gram_model *model,
                                  gram_objects *shape)
 {
     gram_status status = GRAM_OK;
-    const double *from = find(model, "start", column, count + 1);
+    const double *from = gram_things_find(model, "start", column, count + 1);
     int64_t *start;
     FAIL_IF(!from || from[0] != 0, context, GRAM_ERROR_DATA, "the array things_start_%lld does not fit",
             (long long)column);
@@ -128,7 +151,7 @@ static gram_status restore_texts(gram_context *context, const gram_model *model,
 {
     gram_status status = GRAM_OK;
     const int64_t bytes = shape->start[shape->count];
-    const double *from = find(model, "text", column, (bytes + BYTES - 1) / BYTES);
+    const double *from = gram_things_find(model, "text", column, (bytes + BYTES - 1) / BYTES);
     FAIL_IF(!from, context, GRAM_ERROR_DATA, "the array things_text_%lld does not fit", (long long)column);
     TRY(gram_take(context, "things", bytes + 1, 1, &shape->own[1]));
     char *text = shape->own[1];
@@ -146,7 +169,7 @@ static gram_status restore_rows(gram_context *context, const gram_model *model, 
 {
     gram_status status = GRAM_OK;
     const int64_t size = shape->start[shape->count];
-    const double *from = find(model, "index", column, size), *value = find(model, "value", column, size);
+    const double *from = gram_things_find(model, "index", column, size), *value = gram_things_find(model, "value", column, size);
     FAIL_IF(!from || !value, context, GRAM_ERROR_DATA, "the arrays of sparse rows of column %lld do not fit",
             (long long)column);
     TRY(gram_take(context, "things", size + 1, sizeof(int32_t), &shape->own[1]));
@@ -166,13 +189,33 @@ done:
     return status;
 }
 
-static gram_status restore_store(gram_context *context, const gram_model *model, const double *row,
+static gram_status restore_bags(gram_context *context, const gram_model *model, int64_t column, gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    int64_t count = 0;
+    const int fits = shape->d > 0 && gram_size_multiply(shape->start[shape->count], shape->d, &count);
+    const double *value = fits && count > 0 ? gram_things_find(model, "value", column, count) : NULL;
+    FAIL_IF(!value, context, GRAM_ERROR_DATA, "the array of the bags of column %lld does not fit", (long long)column);
+    TRY(gram_take(context, "things", count, sizeof(double), &shape->own[2]));
+    memcpy(shape->own[2], value, (size_t)count * sizeof *value);
+    shape->value = shape->own[2];
+done:
+    return status;
+}
+
+static gram_status restore_store(gram_context *context, const gram_model *model, const double *row, int second,
                                  gram_objects **store)
 {
     gram_status status = GRAM_OK;
     gram_objects shape = {.kind = (gram_object_kind)row[1], .count = (int64_t)row[2], .d = (int64_t)row[3]};
-    const int64_t column = (int64_t)row[0];
+    const int64_t column = column_of((int64_t)row[0], second);
+    if (shape.kind == GRAM_OBJECT_GIVEN)
+        return gram_model_restore_given(context, model, column, shape.count, shape.d, store);
     TRY(restore_start(context, model, column, shape.count, &shape));
+    if (shape.kind == GRAM_OBJECT_BAG) {
+        TRY(restore_bags(context, model, column, &shape));
+        return gram_bags_new(context, "its bags", &shape, store);
+    }
     TRY((shape.kind == GRAM_OBJECT_TEXT ? restore_texts : restore_rows)(context, model, column, &shape));
     return gram_objects_new(context, &shape, store);
 done:
@@ -180,14 +223,14 @@ done:
     return status;
 }
 
-gram_status gram_model_restore_things(gram_context *context, gram_model *model)
+gram_status gram_model_restore_things(gram_context *context, gram_model *model, int second)
 {
     gram_status status = GRAM_OK;
-    gram_function *f = gram_model_function(model);
+    gram_function *f = second ? gram_model_second_function(model) : gram_model_function(model);
     int64_t count, width;
-    const double *rows = gram_model_array(model, NAME, &count, &width);
+    const double *rows = gram_model_array(model, NAMES[second], &count, &width);
     gram_objects **stores = NULL;
-    if (!rows) return status;
+    if (!rows || !f) return status;
     TRY(gram_take(context, "things", f->d, sizeof *stores, (void **)&stores));
     memset(stores, 0, (size_t)f->d * sizeof *stores);
     FAIL_IF(width != WIDTH || f->f32, context, GRAM_ERROR_DATA, "the array of things does not fit the centres");
@@ -196,7 +239,7 @@ gram_status gram_model_restore_things(gram_context *context, gram_model *model)
         FAIL_IF(!is_whole(row[0], 0, (double)f->d - 1) || !is_whole(row[1], 1, GRAM_OBJECT_KINDS - 1) ||
                     !is_whole(row[2], 1, 0x1p40) || !is_whole(row[3], 0, INT32_MAX) || stores[(int64_t)row[0]],
                 context, GRAM_ERROR_DATA, "row %lld of the array of things is damaged", (long long)k);
-        TRY(restore_store(context, model, row, &stores[(int64_t)row[0]]));
+        TRY(restore_store(context, model, row, second, &stores[(int64_t)row[0]]));
     }
     TRY(gram_points_set_objects(context, stores, &f->centres));
 done:

@@ -6,9 +6,11 @@
 
 #include <gram/text.h>
 
+#include "points/given_things.h"
+
 const char *gram_object_kind_name(gram_object_kind kind)
 {
-    static const char *const names[] = {"numbers", "sparse rows", "texts"};
+    static const char *const names[] = {"numbers", "sparse rows", "texts", "rows of a given matrix", "bags"};
     return kind >= 0 && kind < GRAM_OBJECT_KINDS ? names[kind] : "?";
 }
 
@@ -17,7 +19,7 @@ gram_status gram_objects_new(gram_context *context, const gram_objects *shape, g
     gram_objects *made = NULL;
     const gram_status status = gram_take(context, "objects", 1, sizeof *made, (void **)&made);
     if (status < 0) {
-        for (int i = 0; i < 3; i++) gram_give(context, shape->own[i]);
+        for (int i = 0; i < GRAM_OBJECT_PARTS; i++) gram_give(context, shape->own[i]);
         return status;
     }
     *made = *shape;
@@ -39,7 +41,7 @@ void gram_objects_release(gram_objects *objects)
 {
     if (!objects || atomic_fetch_sub(&objects->references, 1) != 1) return;
     gram_memory *memory = objects->memory;
-    for (int i = 0; i < 3; i++) gram_memory_give(memory, objects->own[i]);
+    for (int i = 0; i < GRAM_OBJECT_PARTS; i++) gram_memory_give(memory, objects->own[i]);
     if (objects->forget) objects->forget(memory, atomic_load(&objects->derived));
     gram_objects_release(objects->parent);
     gram_memory_give(memory, objects);
@@ -105,6 +107,8 @@ static gram_status make_room(gram_context *context, const gram_objects *like, in
     if (like->kind == GRAM_OBJECT_SPARSE) {
         TRY(gram_take(context, "objects", room, sizeof(int32_t), &shape->own[1]));
         TRY(gram_take(context, "objects", room, sizeof(double), &shape->own[2]));
+    } else if (like->kind == GRAM_OBJECT_BAG) {
+        TRY(gram_take(context, "objects", room * like->d, sizeof(double), &shape->own[2]));
     } else {
         TRY(gram_take(context, "objects", room, 1, &shape->own[1]));
     }
@@ -127,6 +131,11 @@ static void copy_thing(const gram_objects *from, int64_t i, const gram_objects *
         memcpy((char *)shape->own[1] + at, from->text + from->start[i], (size_t)size);
         return;
     }
+    if (from->kind == GRAM_OBJECT_BAG) {
+        const int64_t d = from->d;
+        memcpy((double *)shape->own[2] + at * d, from->value + from->start[i] * d, (size_t)(size * d) * sizeof(double));
+        return;
+    }
     memcpy((int32_t *)shape->own[1] + at, from->index + from->start[i], (size_t)size * sizeof(int32_t));
     memcpy((double *)shape->own[2] + at, from->value + from->start[i], (size_t)size * sizeof(double));
 }
@@ -137,6 +146,7 @@ gram_status gram_objects_gather(gram_context *context, const gram_objects *from,
     gram_status status = GRAM_OK;
     gram_objects shape = {0};
     int64_t size = 0;
+    if (from->kind == GRAM_OBJECT_GIVEN) return gram_given_gather(context, from, count, which, objects);
     for (int64_t i = 0; i < count; i++) size += from->start[which[i] + 1] - from->start[which[i]];
     TRY(make_room(context, from, count, size, &shape));
     ((int64_t *)shape.own[0])[0] = 0;
@@ -155,6 +165,7 @@ gram_status gram_objects_join(gram_context *context, const gram_objects *a, cons
     FAIL_IF(a->kind != b->kind || a->d != b->d, context, GRAM_ERROR_DIMENSION,
             "%s of %" PRId64 " columns do not go together with %s of %" PRId64, gram_object_kind_name(a->kind), a->d,
             gram_object_kind_name(b->kind), b->d);
+    if (a->kind == GRAM_OBJECT_GIVEN) return gram_given_join(context, a, b, objects);
     TRY(make_room(context, a, a->count + b->count, a->start[a->count] + b->start[b->count], &shape));
     ((int64_t *)shape.own[0])[0] = 0;
     for (int64_t i = 0; i < a->count; i++) copy_thing(a, i, &shape, i);
@@ -169,11 +180,15 @@ done:
 
 int gram_objects_same(const gram_objects *a, int64_t i, const gram_objects *b, int64_t j)
 {
-    const int64_t size = a->start[i + 1] - a->start[i];
     if (a == b && i == j) return 1;
+    if (a->kind == GRAM_OBJECT_GIVEN) return gram_given_same(a, i, b, j);
+    const int64_t size = a->start[i + 1] - a->start[i];
     if (size != b->start[j + 1] - b->start[j]) return 0;
     if (size == 0) return 1;
     if (a->kind == GRAM_OBJECT_TEXT) return memcmp(a->text + a->start[i], b->text + b->start[j], (size_t)size) == 0;
+    if (a->kind == GRAM_OBJECT_BAG)
+        return a->d == b->d && memcmp(a->value + a->start[i] * a->d, b->value + b->start[j] * b->d,
+                                      (size_t)(size * a->d) * sizeof *a->value) == 0;
     return memcmp(a->index + a->start[i], b->index + b->start[j], (size_t)size * sizeof *a->index) == 0 &&
            memcmp(a->value + a->start[i], b->value + b->start[j], (size_t)size * sizeof *a->value) == 0;
 }

@@ -265,15 +265,43 @@ class Use(InFolder):
         K = gram.RBF(1.0)(X)
         np.testing.assert_allclose(grid.fit(K, y).cv_results_["mean_test_score"], plain.fit(X, y).cv_results_["mean_test_score"])
 
-    def test_sparse_rows_are_refused_as_usual(self):
-        sparse = __import__("scipy.sparse").sparse.csr_matrix
+    def test_sparse_rows(self):
+        """Scipy's rows, with columns unsorted and repeated, as the same with their zeros written out; other estimators refuse them as usual."""
+        sparse = __import__("scipy.sparse").sparse
+        rng = np.random.default_rng(3)
+        at = (rng.integers(0, 60, 400), rng.integers(0, 300, 400))
+        X = sparse.coo_matrix((rng.normal(size=400), at), shape=(60, 300))
+        csr, dense, y = sparse.csr_matrix(X), X.toarray(), X.toarray()[:, :40].sum(1)
+        classes = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+        made = [
+            (gram.KernelRidge(kernel="rbf(ell=2)", lam=0.01, scale=False), y),
+            (gram.KernelRidge(kernel="rbf(ell=9)", lam=0.01), y),
+            (gram.GaussianProcessRegressor(kernel="2*rbf(ell=2)", noise=0.1, scale=False), y),
+            (gram.SVR(kernel="linear", C=1, scale=False), y),
+            (gram.SVC(kernel="rbf(ell=2)", C=3, scale=False), classes),
+            (gram.KernelLogisticRegression(kernel="rbf(ell=2)", lam=0.01, scale=False), classes),
+        ]
+        for estimator, target in made:
+            with self.subTest(estimator=estimator):
+                fitted = estimator.fit(csr, target)
+                self.assertEqual(fitted.n_features_in_, 300)
+                ask = fitted.predict if target is y else fitted.decision_function
+                got, again = ask(csr), pickle.loads(pickle.dumps(fitted)).predict(X)
+                np.testing.assert_array_equal(again, fitted.predict(dense))
+                if estimator.scale:
+                    continue  # sparse rows are not centred
+                full = estimator.fit(dense, target)
+                np.testing.assert_allclose(got, (full.predict if target is y else full.decision_function)(dense), atol=1e-9)
         X, y = regression()
         for name, cls in estimators():
+            if cls()._sparse():
+                continue
             needs_y = cls._entry.task in ("regression", "classification") or cls._entry.views
             with self.subTest(name), self.assertRaisesRegex(TypeError, "dense data is required"):
-                cls().fit(sparse(X), *([y > 0] if needs_y else []))
+                cls().fit(sparse.csr_matrix(X), *([y > 0] if needs_y else []))
         model = gram.KernelRidge(kernel="rbf(ell=1)", lam=0.1).fit(X, y)
-        for use in [lambda: model.predict(sparse(X)), lambda: gram.RBF(1.0)(sparse(X)), lambda: gram.mmd_test(sparse(X), X)]:
+        rows = sparse.csr_matrix(X)
+        for use in [lambda: model.predict(rows), lambda: gram.RBF(1.0)(rows), lambda: gram.mmd_test(rows, X)]:
             with self.assertRaisesRegex(TypeError, "dense data is required"):
                 use()
 

@@ -6,10 +6,15 @@
 
 #include "cli/report/report_rows.h"
 
-void cli_kernel_print(cli_session *session, gram_string *text, const gram_description *description, int64_t d)
+void cli_kernel_print(cli_session *session, gram_string *text, const gram_kernel *kernel,
+                      const gram_description *description, int64_t d)
 {
     char heading[64];
-    (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, d);
+    const char *domain = gram_kernel_domain(kernel);
+    if (domain)
+        (void)snprintf(heading, sizeof heading, "Properties on %s", domain);
+    else
+        (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, d);
     cli_add_heading(session, text, heading);
     for (int64_t i = 0; i < gram_description_count(description); i++)
         cli_add_row(text, gram_description_label(description, i), gram_description_value(description, i));

@@ -4,8 +4,9 @@
 
 #include "cli/terminal/cli.h"
 
-/* The rows of gram_kernel_describe, on R^d. */
-void cli_kernel_print(cli_session *session, gram_string *text, const gram_description *description, int64_t d);
+/* The rows of gram_kernel_describe, on R^d or what the kernel takes instead. */
+void cli_kernel_print(cli_session *session, gram_string *text, const gram_kernel *kernel,
+                      const gram_description *description, int64_t d);
 
 /* A table of the parameters. `given`: what the kernel was resolved from, the kernel itself if it was not. */
 void cli_parameters_print(cli_session *session, gram_string *text, const gram_kernel *kernel, const gram_kernel *given);

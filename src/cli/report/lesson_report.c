@@ -30,6 +30,14 @@ static const gram_column *find_sparse(const gram_preparation_description *known)
     return NULL;
 }
 
+/* Is there a number to be scaled? */
+static int has_numbers(const gram_preparation_description *known)
+{
+    for (int64_t i = 0; i < known->feature_count; i++)
+        if (!known->features[i].text && known->features[i].kind == GRAM_COLUMN_PLAIN) return 1;
+    return 0;
+}
+
 void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
 {
     static const char *const without_target[GRAM_TASK_COUNT] = {[GRAM_TASK_ONE_CLASS] =
@@ -50,11 +58,13 @@ void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
         gram_string_add(text, " and on ");
         cli_add_features(text, gram_preparation_describe(lesson->second_preparation));
     }
-    gram_string_add(text, "; %s row%s", gram_count_format(lesson->n, rows), cli_plural(lesson->n));
+    gram_string_add(text, "; %s %s%s", gram_count_format(lesson->n, rows), lesson->data->first ? "bag" : "row",
+                    cli_plural(lesson->n));
     if (dropped > 0) gram_string_add(text, ", %s dropped", gram_count_format(dropped, rows));
     const gram_column *sparse = find_sparse(known);
     if (sparse) gram_string_add(text, "; sparse, %s columns", gram_count_format(sparse->width, rows));
-    gram_string_add(text, !known->scaled ? "; not scaled.\n\n"
-                          : sparse       ? ", each divided by its deviation and not centred.\n\n"
-                                         : "; numbers are standardised.\n\n");
+    gram_string_add(text, !sparse && !has_numbers(known) && !lesson->second_preparation ? ".\n\n"
+                          : !known->scaled                                               ? "; not scaled.\n\n"
+                          : sparse ? ", each divided by its deviation and not centred.\n\n"
+                                   : "; numbers are standardised.\n\n");
 }

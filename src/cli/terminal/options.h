@@ -107,15 +107,16 @@ typedef struct cli_data {
     cli_chosen format; /* gram_format */
     const char *features;
     const char *ignore;
+    const char *texts;
     int scale;
 } cli_data;
 
 /* What --format and --missing may be, and what help says of the former. */
 extern const cli_choice cli_formats[], cli_missings[];
-#define CLI_FORMAT_HELP "csv, tsv, npy or libsvm (default: by the file's ending)"
+#define CLI_FORMAT_HELP "csv, tsv, npy, libsvm or sqlite (default: by the file's ending)"
 
 cli_group cli_common_group(cli_common *common);
-enum { CLI_DATA_OPTIONS = 4 }; /* the last is --scale */
+enum { CLI_DATA_OPTIONS = 5 }; /* the last is --scale */
 cli_group cli_data_group(cli_data *data);
 
 /* A verb: its options, its work, and what the work keeps in a struct of its own. */

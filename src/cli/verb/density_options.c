@@ -122,6 +122,8 @@ int cli_scored_read(cli_session *session, const char *verb, const char *path, co
     how.features = data->features;
     how.ignore = data->ignore;
     how.scale = data->scale;
+    how.texts = data->texts;
+    how.gram = options->gram;
     *(options->scores && is_file(options->scores) ? &how.score_file : &how.score_columns) = options->scores;
     how.density = options->density;
     how.density_data = options->density_data;

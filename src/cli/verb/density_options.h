@@ -12,6 +12,7 @@ typedef struct cli_scored_options {
     const char *measure;      /* a law instead of a density (<gram/law.h>); NULL: none */
     const char *kernel;       /* NULL: imq by `precondition` */
     cli_chosen precondition;  /* gram_stein_metric */
+    const char *gram;         /* a given matrix (`thin`); NULL: none */
 } cli_scored_options;
 
 cli_group cli_scored_group(cli_scored_options *options);

@@ -46,12 +46,14 @@ static const cli_option own_options[] = {
             "of models of two views: which of them DATA has (default: both)"),
     CLI_ROW_FLAG("reconstruct", PLACE(wish.reconstruct),
                  "rows made of their coordinates, in the columns of the data (pca)"),
+    CLI_ROW("gram", CLI_TEXT, PLACE(wish.gram), "K.npy",
+            "of models of a given matrix: the kernel of each row with the training rows; DATA may be left out"),
     CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
 static const cli_usage usage = {
     "predict",
-    "M.gram DATA",
+    "M.gram [DATA]",
     "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
     "`mean`\n(`mean_NAME` for several targets), `label` for classifiers and clusters, or coordinates (`pc1`, ...). A "
     "row that is dropped for a missing value "
@@ -63,7 +65,7 @@ static const cli_usage usage = {
     "  gram predict model.gram test.csv -o predictions.csv --plot predictions.svg\n"
     "  gram predict model.gram test.csv --json\n"
     "  gram predict gp.gram new.csv --std --interval 0.95 > predictions.csv\n",
-    2,
+    1,
     2,
     NULL,
     "write the predictions to FILE"};
@@ -96,7 +98,7 @@ static int open_predictor(cli_session *session, predict_state *state)
     gram_predict_options wish = state->own.wish;
     wish.dashes = "--";
     wish.name = state->model_file;
-    wish.scores = 1;
+    wish.scores = gram_model_given_rows(state->model) == 0; /* entries of new rows among themselves may not be there */
     gram_status status = gram_predictor_create(session->context, state->model, &wish, &state->predictor);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     state->columns = gram_predictor_columns(state->predictor);
@@ -120,6 +122,8 @@ static int open_model(cli_session *session, predict_state *state)
     else
         status = gram_preparation_with_missing(session->context, own, (gram_missing)state->own.missing.value,
                                                &state->preparation);
+    const gram_column *bag = own ? gram_preparation_describe(own)->bag : NULL;
+    if (bag && !state->own.wish.keep) state->own.wish.keep = bag->name;
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -131,7 +135,7 @@ static int unread(cli_session *session, gram_status status)
 
 static int open_data(cli_session *session, const char *path, predict_state *state)
 {
-    state->file = gram_data_name(path);
+    state->file = gram_data_name(path ? path : state->own.wish.gram);
     gram_status status = gram_predict_stream_open(session->context, state->predictor, state->preparation, path,
                                                   (gram_format)state->own.format.value, &state->source);
     if (status < 0) return unread(session, status);
@@ -292,6 +296,8 @@ static int check_use(cli_session *session, char **operands, const predict_option
     if (strcmp(operands[0], "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name; DATA may be -.",
                         "predict: a model cannot come from standard input");
+    if (!operands[1] && !own->wish.gram)
+        return cli_fail(CLI_WRONG_USE, "gram predict M.gram DATA", "predict: DATA is missing");
     if (session->common->json && session->out && strcmp(session->out, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give -o a file's name.",
                         "predict: --json and predictions both on standard output");

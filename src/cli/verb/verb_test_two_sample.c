@@ -20,7 +20,8 @@ typedef struct own_options {
 
 static const cli_option own_table[] = {
     CLI_ROW("kernel", CLI_TEXT, PLACE(kernel), "E",
-            "the kernel (default: rbf; free parameters by the median heuristic)"),
+            "the kernel (default: rbf, of a given matrix `given`, of bags after(mean(rbf), rbf); free parameters by "
+            "the median heuristic)"),
     CLI_ROW_FLAG("dependent", PLACE(dependent),
                  "rows are in order of time and depend on their neighbours: wild bootstrap"),
     CLI_ROW_INTEGER("lag", PLACE(lag), "L", 1, 1 << 30, "over how many rows dependence lasts (default 20)"),
@@ -145,12 +146,21 @@ static int read_samples(cli_session *session, char **operands, report *r)
     return code == CLI_DONE ? check_rows(r, r->b) : code;
 }
 
+/* Do all columns hold numbers? Others have no score of their own. */
+static int has_scores(const report *r)
+{
+    return r->a->data->objects == NULL;
+}
+
 static int fail(cli_session *session, const report *r, gram_status status)
 {
     const char *help = NULL;
     for (int i = 0; i < 2 && status == GRAM_ERROR_DOMAIN && r->kernel; i++)
         if (gram_sample_blame(session->context, r->samples[i], 0, r->kernel)) break;
     if (status == GRAM_ERROR_NUMERICAL) help = CLI_TEST_TOO_LARGE;
+    if (status == GRAM_ERROR_UNSUPPORTED && !has_scores(r))
+        help = "Give a kernel for them, for example --kernel 'spectrum(k=3)' for texts, and --method permutation or "
+               "gamma.";
     if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` says what each method needs.";
     return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
 }
@@ -168,6 +178,7 @@ static int run_test(cli_session *session, report *r)
 /* Which columns show the difference. */
 static int score_columns(cli_session *session, report *r)
 {
+    if (!has_scores(r)) return CLI_DONE;
     const int64_t d = r->a->data->d;
     r->score = calloc((size_t)d, sizeof *r->score);
     r->order = calloc((size_t)d, sizeof *r->order);
@@ -179,6 +190,8 @@ static int score_columns(cli_session *session, report *r)
 
 static int draw(cli_session *session, const report *r)
 {
+    if (!has_scores(r))
+        return cli_fail(CLI_WRONG_USE, "Leave --plot out.", "test two-sample: --plot draws columns of numbers");
     gram_picture *picture = NULL;
     const gram_status status =
         gram_picture_of_two_samples(session->context, r->samples[0], r->samples[1], r->result.kernel, r->result.p_value,
@@ -239,7 +252,7 @@ static void json_columns(gram_json *json, const report *r)
 {
     char name[CLI_COLUMN_NAME_SIZE];
     gram_json_open(json, "columns", '[');
-    for (int64_t i = 0; i < r->a->data->d; i++) {
+    for (int64_t i = 0; has_scores(r) && i < r->a->data->d; i++) {
         gram_json_open(json, NULL, '{');
         gram_json_string(json, "name", cli_rows_name(r->a, r->order[i], name));
         gram_json_number(json, "score", r->score[r->order[i]]);
@@ -317,6 +330,7 @@ static void add_widths(cli_session *session, gram_string *text, const report *r)
 static void add_columns(cli_session *session, gram_string *text, const report *r)
 {
     enum { MOST = 10 };
+    if (!has_scores(r)) return;
     char number[CLI_SHORT_SIZE], name[CLI_COLUMN_NAME_SIZE];
     cli_add_heading(session, text, "Columns, each on its own: standard deviations above chance");
     for (int64_t i = 0; i < r->a->data->d && i < MOST; i++) {
@@ -344,7 +358,11 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 static int find_all(cli_session *session, char **operands, void *report_)
 {
     report *r = report_;
-    int code = r->own->kernel ? cli_kernel_read(session, r->own->kernel, &r->kernel) : CLI_DONE;
+    const char *expression = r->own->kernel  ? r->own->kernel
+                             : r->data->gram ? "given"
+                             : r->data->bag  ? "after(mean(rbf), rbf)"
+                                             : NULL;
+    int code = expression ? cli_kernel_read(session, expression, &r->kernel) : CLI_DONE;
     if (code == CLI_DONE) code = read_samples(session, operands, r);
     if (code == CLI_DONE) code = run_test(session, r);
     if (code == CLI_DONE) code = score_columns(session, r);

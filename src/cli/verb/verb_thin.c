@@ -22,6 +22,7 @@ static const cli_choice methods[] = {
 typedef struct thin_options {
     int64_t m;
     cli_chosen method;
+    const char *gram;
     int distinct;
     int optimal_weights;
     const char *plot;
@@ -32,6 +33,8 @@ typedef struct thin_options {
 static const cli_option own_options[] = {
     {"count", 'm', CLI_INTEGER, PLACE(m), "M", "how many rows to choose", 1, 1 << 30, NULL},
     CLI_ROW_CHOICE("method", PLACE(method), "NAME", methods, "greedy (default), herding, split or plain; see above"),
+    CLI_ROW("gram", CLI_TEXT, PLACE(gram), "K.npy",
+            "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
     CLI_ROW_FLAG("distinct", PLACE(distinct), "no row twice"),
     CLI_ROW_FLAG("optimal-weights", PLACE(optimal_weights),
                  "give the rows the best weights, >= 0 with the sum 1: a column 'weight'"),
@@ -209,20 +212,44 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     cli_json_end(session, json, r->own.plot);
 }
 
-/* The rows as they were read, score columns too. */
+/* A cell as it was read: a number or a text. */
+static void add_cell(gram_string *text, const gram_table *table, int64_t row, int64_t column)
+{
+    const double cell = gram_table_numbers(table)[row * gram_table_ld(table) + column];
+    if (gram_table_column_is_text(table, column) && !isnan(cell))
+        gram_string_add_field(text, gram_table_level(table, column, (int64_t)cell));
+    else if (!isnan(cell))
+        cli_add_values(text, 1, &cell, "");
+}
+
+/* Columns that can be written as they were read. */
+static int is_written(const gram_table *table, int64_t column)
+{
+    const gram_column_kind kind = gram_table_column_kind(table, column, NULL);
+    return kind == GRAM_COLUMN_PLAIN || kind == GRAM_COLUMN_TEXTS;
+}
+
+/* The rows as they were read, score columns too; of sparse rows and of a given matrix the number. */
 static void write_rows(cli_session *session, const void *report_, gram_string *text)
 {
     const thin_report *r = report_;
     (void)session;
     const gram_table *table = r->points->table;
-    const int64_t columns = gram_table_columns(table), ld = gram_table_ld(table);
+    const int64_t columns = gram_table_columns(table);
     for (int64_t c = 0; c < columns; c++) {
         if (c > 0) gram_string_add(text, ",");
-        gram_string_add_field(text, gram_table_column_name(table, c));
+        gram_string_add_field(text, is_written(table, c) ? gram_table_column_name(table, c) : "row");
     }
     gram_string_add(text, r->weights ? ",weight\n" : "\n");
     for (int64_t a = 0; a < r->own.m; a++) {
-        cli_add_values(text, columns, gram_table_numbers(table) + r->index[a] * ld, r->weights ? "," : "\n");
+        for (int64_t c = 0; c < columns; c++) {
+            if (c > 0) gram_string_add(text, ",");
+            if (is_written(table, c))
+                add_cell(text, table, r->index[a], c);
+            else
+                gram_string_add(text, "%" PRId64, r->index[a] + 1);
+        }
+        gram_string_add(text, r->weights ? "," : "\n");
         if (r->weights) cli_add_values(text, 1, &r->weights[a], "\n");
     }
 }
@@ -269,11 +296,14 @@ static int work(cli_session *session, char **operands, void *report)
 {
     thin_report *r = report;
     int code = check_use(session, &r->own, &r->choice);
+    r->choice.gram = r->own.gram;
     if (code == CLI_DONE)
         code = cli_scored_read(session, "thin", operands[0], &r->data, &r->choice, r->own.m, &r->scored);
     if (code == CLI_DONE) r->points = gram_scored_points_get_report(r->scored);
     if (code == CLI_DONE) code = cli_scored_law(session, "thin", &r->choice, &r->data, r->scored, &r->law);
     if (code == CLI_DONE) code = choose_rows(session, r);
+    if (code == CLI_DONE && r->own.plot && (r->own.gram || r->data.texts))
+        return cli_fail(CLI_WRONG_USE, "Leave --plot out.", "thin: --plot draws columns of numbers");
     if (code == CLI_DONE && r->own.plot) code = draw(session, r);
     return code == CLI_DONE ? finish(session, r) : code;
 }

@@ -1,6 +1,7 @@
 /* What is known of a model, as JSON. */
 #include <gram/describe.h>
 
+#include "learn/describe/description_parts.h"
 #include "learn/estimate/error_estimate.h"
 
 void gram_json_kernel(gram_json *json, const char *key, const gram_kernel *kernel)
@@ -91,6 +92,19 @@ static void put_relevance(gram_json *json, const gram_description *description)
     gram_json_close(json, '[');
 }
 
+/* Rows count from 1. */
+static void put_given(gram_json *json, const gram_description *description)
+{
+    if (description->given_rows == 0) return;
+    gram_json_open(json, "gram", '{');
+    gram_json_integer(json, "rows", description->given_rows);
+    gram_json_open(json, "needed", '[');
+    for (int64_t i = 0; i < description->needed_count; i++)
+        gram_json_integer(json, NULL, description->needed[i] + 1);
+    gram_json_close(json, '[');
+    gram_json_close(json, '{');
+}
+
 void gram_classes_json(const gram_classes *classes, gram_json *json)
 {
     gram_json_strings(json, "classes", classes->count, classes->names);
@@ -113,16 +127,25 @@ void gram_description_json(const gram_description *description, gram_json *json)
     gram_estimate_json(model, json);
     put_lists(json, description);
     put_features(json, model);
+    put_given(json, description);
     put_weights(json, description);
     put_importance(json, description);
     put_relevance(json, description);
+}
+
+static const char *kind_of(const gram_column *column)
+{
+    static const char *const things[] = {
+        [GRAM_COLUMN_SPARSE] = "sparse", [GRAM_COLUMN_TEXTS] = "texts", [GRAM_COLUMN_GIVEN] = "given"};
+    return column->kind != GRAM_COLUMN_PLAIN ? things[column->kind] : column->text ? "text" : "number";
 }
 
 static void put_column(gram_json *json, const gram_column *column)
 {
     gram_json_open(json, NULL, '{');
     gram_json_string(json, "name", column->name);
-    gram_json_string(json, "kind", column->text ? "text" : "number");
+    gram_json_string(json, "kind", kind_of(column));
+    if (column->width > 0) gram_json_integer(json, "width", column->width);
     if (column->text) {
         gram_json_strings(json, "levels", column->level_count, column->levels);
     } else {

@@ -18,6 +18,9 @@ struct gram_description {
     int64_t relevance_count;
     gram_relevance *relevance;
     int64_t importance_count;
+    /* of a model of a given matrix: rows of the training data, and which of them it needs the kernel of new rows with, from 0 */
+    int64_t given_rows, needed_count;
+    const int64_t *needed;
     gram_importance *importance;
 };
 

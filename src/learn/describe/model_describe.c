@@ -7,7 +7,9 @@
 #include "kernel/kernel_print.h"
 #include "learn/describe/description_parts.h"
 #include "learn/estimate/data_notes.h"
+#include "learn/transform/feature_transform.h"
 #include "learn/estimate/error_estimate.h"
+#include "learn/files/given_rows.h"
 #include "learn/method_table.h"
 
 gram_status gram_description_begin(gram_context *context, const gram_model *model, const char *file,
@@ -85,6 +87,24 @@ done:
     return status;
 }
 
+/* What a matrix for predictions must have. */
+static void add_given(gram_description *d)
+{
+    enum { SHOWN = 12 };
+    gram_report *report = &d->report;
+    if (d->given_rows == 0) return;
+    gram_report_row(report, "given matrix");
+    gram_report_add(report, "of %lld rows; predictions take the kernel of new rows with ", (long long)d->given_rows);
+    if (d->needed_count == d->given_rows) {
+        gram_report_add(report, "all of them");
+        return;
+    }
+    gram_report_add(report, "them, or with these %lld:", (long long)d->needed_count);
+    for (int64_t i = 0; i < d->needed_count && i < SHOWN; i++)
+        gram_report_add(report, "%s %lld", i ? "," : "", (long long)d->needed[i] + 1);
+    if (d->needed_count > SHOWN) gram_report_add(report, ", ... (all: --json)");
+}
+
 gram_status gram_model_describe(gram_context *context, const gram_model *model, const char *file,
                                 gram_description **description)
 {
@@ -98,9 +118,12 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     if (method) TRY(gram_method_check_words(context, method, model, file ? file : "the model"));
     gram_estimate_report(&made->report);
     gram_data_notes_report(&made->report);
+    gram_transform_report(&made->report);
     TRY(add_kernel(context, made, "kernel", gram_model_function(model)));
     if (gram_model_second_function(model))
         TRY(add_kernel(context, made, "second kernel", gram_model_second_function(model)));
+    TRY(gram_given_needed(context, &made->arena, model, &made->given_rows, &made->needed_count, &made->needed));
+    add_given(made);
     if (method && method->report) method->report(&made->report);
     TRY(gram_description_end(made));
     TRY(gram_weights_find(context, &made->arena, model, &made->weights, &made->weight_count));

@@ -120,7 +120,8 @@ gram_status gram_part_make(const gram_learning *whole, gram_preparation *prepara
     }
     part->n = 0;
     for (int64_t i = 0; i < count; i++) part->n += part->has_row_noise || !own->weights || own->weights[i] > 0;
-    TRY(gram_points_create_f64(whole->context, count, data->d, own->x, data->d, &part->points));
+    own->objects = data->objects;
+    TRY(gram_points_of_prepared(whole->context, own, &part->points));
     part->written = gram_kernel_retain(whole->written);
 done:
     return status;

@@ -19,6 +19,7 @@
 
 #include "base/order_statistics.h"
 #include "learn/estimate/kept_models.h"
+#include "points/points.h"
 
 static const char ARRAY[] = "left_out"; /* two rows: |r_i|, ascending without folds, and the fold */
 enum { NAME = 32, MOST_FOLDS = 64 };
@@ -155,7 +156,8 @@ static gram_status evaluate_folds(gram_context *context, const interval *own, co
         gram_give(context, values);
         values = NULL;
         TRY(gram_take(context, "intervals", places->n * ld, sizeof *values, (void **)&values));
-        TRY(gram_predictor_evaluate_rows(context, own->fits[k], places->n, places->x, places->weights, 0, values, ld));
+        TRY(gram_predictor_evaluate_stored(context, own->fits[k], places->points->objects, places->n, places->x,
+                                           places->weights, 0, values, ld));
         for (int64_t i = 0; i < places->n; i++) f[i * own->count + k] = values[i * ld];
     }
 done:

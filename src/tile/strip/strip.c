@@ -1,8 +1,10 @@
 /* Strips of K: the compiled expression evaluated for GRAM_STRIP rows against one panel of columns. */
 #include <string.h>
 
+#include "tile/embedding/bag_part.h"
 #include "tile/engine.h"
 #include "tile/functional/functional_engine.h"
+#include "tile/objects/given_panels.h"
 #include "tile/objects/sparse_panels.h"
 
 /* ---- scratch ---- */
@@ -10,6 +12,17 @@
 static size_t rounded(size_t bytes)
 {
     return (bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+}
+
+/* One mean at a time is made. */
+static size_t bag_scratch(const gram_engine *engine)
+{
+    size_t most = 0;
+    for (int i = 0; i < engine->bag_count; i++) {
+        const size_t own = engine->bags[i]->rows ? rounded(gram_bag_scratch(engine->bags[i])) : 0;
+        if (own > most) most = own;
+    }
+    return most;
 }
 
 /* Lays the scratch out from `base` on (which may be NULL to learn the size only) and returns its size. */
@@ -28,6 +41,8 @@ static size_t lay_out(const gram_engine *engine, char *base, gram_strip *strip)
     at += 2 * GRAM_STRIP_SIZE * sizeof(double);
     laid.functional = (double *)(void *)(base + at);
     if (engine->functionals) at += gram_functional_scratch(engine);
+    laid.bags = (double *)(void *)(base + at);
+    at += bag_scratch(engine);
     if (strip) *strip = laid;
     return at;
 }
@@ -183,7 +198,12 @@ static float *functional_f32(const gram_engine *engine, gram_strip *strip, int r
 /* Engines of things that are no numbers are f64, too. */
 static void object_form_f64(const gram_engine *engine, gram_strip *strip, const gram_form_entry *form, double *out)
 {
-    const gram_sparse_panels *panels = engine->metrics[form->metric].sparse;
+    const gram_metric *metric = &engine->metrics[form->metric];
+    const gram_sparse_panels *panels = metric->sparse;
+    if (metric->given) {
+        gram_given_strip(metric->given, strip->row_panel, strip->row, strip->column_panel, out);
+        return;
+    }
     (form->kind == GRAM_FORM_L1 ? gram_sparse_l1
      : form->kind == GRAM_FORM_DOT
          ? gram_sparse_dot
