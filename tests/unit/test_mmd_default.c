@@ -192,12 +192,12 @@ static double slow_p(gram_context *context, int64_t n, int64_t m, int64_t d, con
     for (int64_t at = 0; at < s.total * d; at++) x[at] = z[at] = pool[at];
     slow_standardise(&s, z);
     slow_ranks(&s, x, ranks);
-    slow_kernel(&s, x, plain_width(context, &s, pool), 0.3L);
-    slow_widths(&s, ranks, d == 1 ? 4 : 10);
-    slow_means(&s, z, d == 1 ? 4 : 3);
+    slow_kernel(&s, x, plain_width(context, &s, pool), d == 1 ? 0.1L : 1);
+    slow_widths(&s, ranks, d == 1 ? 1.5L : 8);
+    slow_means(&s, z, 4);
     if (d == 2) slow_directions(&s, z, 0.5L);
-    slow_means(&s, ranks, 0.7L);
-    slow_spreads(&s, z, d == 1 ? 0.5L : 1);
+    slow_means(&s, ranks, d == 1 ? 0.3L : 0.7L);
+    slow_spreads(&s, z, d == 1 ? 0.3L : 1);
     for (int64_t b = 0; b < s.count; b++) reached += s.t[b] >= s.t[0] * (1 - 1e-8L);
     free(s.bits);
     free(s.t);
