@@ -120,7 +120,7 @@ bad 2 'takes numbers only'
 
 # k longer than a text, an empty text, and a k that cannot be
 printf 's,y\nACGT,1\nAC,2\nACGTA,3\n' >short.csv
-run fit short.csv --text s --kernel 'spectrum(k=3)' --lambda 1 -o m.gram
+run fit short.csv --text s --kernel 'spectrum(k=3)' --lambda 1 -o m.gram --quiet
 bad 3 "the text 'AC' has no feature"
 run fit short.csv --text s --kernel 'gapped(l=3, k=4)' --lambda 1 -o m.gram
 bad 2 'k must be at most l'

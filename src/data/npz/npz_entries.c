@@ -71,7 +71,8 @@ static int read_head(gram_npz_array *array, size_t size)
     (void)strcpy(array->type, shape.type);
     array->rows = shape.dimensions > 0 ? shape.size[0] : 1;
     array->columns = shape.dimensions > 1 ? shape.size[1] : 0;
-    array->item = shape.type[2] == '8' ? 8 : shape.type[2] == '4' ? 4 : 1;
+    const int text = shape.type[1] == 'U' || shape.type[1] == 'S';
+    array->item = text ? (shape.type[1] == 'U' ? 12 : 3) : shape.type[2] == '8' ? 8 : shape.type[2] == '4' ? 4 : 1;
     array->at = (const char *)bytes + prelude + head;
     const size_t left = size - prelude - head, columns = array->columns > 0 ? (size_t)array->columns : 1;
     return array->rows < 0 || (size_t)array->rows > left / array->item / columns ? -1 : 0;

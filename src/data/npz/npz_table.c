@@ -36,6 +36,14 @@ done:
     return status;
 }
 
+/* The three letters of the format, which NumPy keeps as bytes or in four bytes each. */
+static void read_format(const gram_npz_array *array, char out[4])
+{
+    const int step = array->type[1] == 'U' ? 4 : 1;
+    for (int i = 0; i < 3; i++) out[i] = array->at[i * step];
+    out[3] = '\0';
+}
+
 static gram_status check(gram_context *context, const npz_reader *r)
 {
     gram_status status = GRAM_OK;
@@ -48,8 +56,10 @@ static gram_status check(gram_context *context, const npz_reader *r)
                     strcmp(a[i].type, "<i4") != 0,
                 context, GRAM_ERROR_DATA, "%s: '%s' has numbers of type '%s'", file, NAMES[i], a[i].type);
     }
-    FAIL_IF(a[FORMAT].bytes && memcmp(a[FORMAT].at, "csr", 3) != 0, context, GRAM_ERROR_DATA,
-            "%s: the format is '%.3s', not csr; X.tocsr() makes it so", file, a[FORMAT].at);
+    char format[4] = "csr";
+    if (a[FORMAT].bytes) read_format(&a[FORMAT], format);
+    FAIL_IF(strcmp(format, "csr") != 0, context, GRAM_ERROR_DATA,
+            "%s: the format is '%s', not csr; X.tocsr() makes it so", file, format);
     const double n = gram_npz_number(&a[SHAPE], 0), d = a[SHAPE].rows > 1 ? gram_npz_number(&a[SHAPE], 1) : 0;
     FAIL_IF(!(n >= 1 && n <= 0x1p40) || !(d >= 1 && d <= INT32_MAX), context, GRAM_ERROR_DATA,
             "%s: %.0f rows of %.0f columns; 1 to %d columns can be read", file, n, d, (int)INT32_MAX);
