@@ -17,12 +17,15 @@ help:
 	@echo "make test-threads      several threads at once under the thread sanitizer"
 	@echo "make test-python       the Python package alone, with Debian's NumPy and scikit-learn"
 	@echo "make test-long         large statistical runs, long fuzzing, big n"
+	@echo "make cluster           builds build/cluster/bin/gram, for several machines: MPI and ScaLAPACK"
+	@echo "make test-cluster      that command by 1 to 4 ranks on this machine"
 	@echo "make bench [ONLY=name] benchmarks against peers, in one run on this machine"
 	@echo "make fuzz              libFuzzer over every target, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make lint              formatting and static analysis"
 	@echo "make analyze           clang's analyzer and gcc -fanalyzer; findings must have an answer"
 	@echo "make format            formats the C files in place"
 	@echo "make gallery           draws the pictures of docs/gallery.md anew, by its own commands"
+	@echo "make pages             opens the gallery in headless Chromium: no error, no request to any host"
 	@echo "make exports           writes src/exports.txt anew: libgram's public symbols"
 	@echo "make python            builds the Python package and installs it for $(PYTHON), or into SITE=FOLDER"
 	@echo "make wheel             builds a wheel that brings libgram, the command and their BLAS, into build/wheel"
@@ -31,7 +34,7 @@ help:
 	@echo "make dist              a source archive of what is committed, the same bits every time, into build/dist"
 	@echo "make deb               Debian packages of what is committed, into build/deb"
 	@echo "make clean             removes build/"
-	@echo "demo, test*, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
+	@echo "demo, test*, cluster, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
 
 build:
 	@scripts/configure release
@@ -57,6 +60,17 @@ test-threads:
 test-python:
 	@scripts/setup test
 	@tests/run python
+
+# libgram is the same as ever; the command among ranks is another one (docs/cluster.md).
+cluster:
+	@scripts/setup cluster
+	@scripts/configure release
+	@cmake --build --preset release -j $(JOBS) --target gram_command
+	@scripts/configure cluster
+	@cmake --build --preset cluster -j $(JOBS) --target gram_command
+
+test-cluster:
+	@tests/run cluster
 
 test-long:
 	@scripts/setup test
@@ -91,6 +105,10 @@ gallery:
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) scripts/gallery build/release/bin/gram
 
+pages:
+	@scripts/setup pages
+	@scripts/page-check docs/gallery.md
+
 # As root after a build by the user, nothing is compiled again.
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
@@ -120,4 +138,4 @@ deb:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports gallery install dist deb clean
+.PHONY: help build demo test test-sanitizers test-threads test-python test-long cluster test-cluster python stubs wheel bench fuzz lint analyze format exports gallery pages install dist deb clean

@@ -9,7 +9,7 @@ if(TARGET gram_command)
 endif()
 install(DIRECTORY include/gram DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gram
-    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "schema/*.json")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/gram)
 
 set(gram_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

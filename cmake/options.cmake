@@ -11,7 +11,9 @@ endif()
 
 set(GRAM_TESTS AUTO CACHE STRING "build the tests: ON, OFF, or AUTO (when cmocka is there)")
 set(GRAM_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
+option(GRAM_SQLITE "read tables of SQLite databases, where its library is" ON)
 option(GRAM_WERROR "warnings are errors" OFF)
+option(GRAM_MPI "the command works among the ranks of MPI, with ScaLAPACK (`make cluster`)" OFF)
 option(GRAM_FUZZER "build the fuzz targets with libFuzzer instead of the tests (clang)" OFF)
 
 set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")

@@ -91,6 +91,9 @@ GRAM_API gram_status gram_kernel_describe(gram_context *context, const gram_kern
 /* A kernel as a string under the key, or NULL in an array. */
 GRAM_API void gram_json_kernel(gram_json *json, const char *key, const gram_kernel *kernel);
 
+/* The kernel as reports for people have it, its numbers in five digits. */
+GRAM_API void gram_kernel_append_short(const gram_kernel *kernel, gram_string *text);
+
 /* properties and parameters of a kernel on R^d. `given` is what the kernel was resolved from, which tells what was free; NULL: it is as it
  * was given. Fails as gram_kernel_properties does. */
 GRAM_API gram_status gram_kernel_json(gram_context *context, const gram_kernel *kernel, const gram_kernel *given,

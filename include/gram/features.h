@@ -113,6 +113,19 @@ GRAM_API gram_status gram_features_sparse(gram_context *context, const gram_feat
 GRAM_API gram_status gram_features_residual(gram_context *context, const gram_features *features, int64_t n,
                                             const double *x, int64_t ldx, double *out);
 
+/* How near the kernel the map comes as it grows: `features` of its first columns, or grids of binning, and the errors k - z.z over pairs of rows. */
+typedef struct gram_features_step {
+    int64_t features;
+    double rms, largest;
+} gram_features_step;
+
+enum { GRAM_FEATURES_STEPS = 32 };
+
+/* The steps of doubling size up to the whole map, at most GRAM_FEATURES_STEPS of them, over the pairs of at most 256 rows, evenly spaced ones. A
+ * part of a random map is scaled as a map of that size is, so that its inner products have the right mean. O(256^2 dimension). */
+GRAM_API gram_status gram_features_convergence(gram_context *context, const gram_features *features, int64_t n,
+                                               const double *x, int64_t ldx, int64_t *count, gram_features_step *steps);
+
 /* What it is, as a few words on one line: "all monomials up to degree 12 in 2 columns". */
 GRAM_API void gram_features_describe(const gram_features *features, gram_string *text);
 

@@ -9,8 +9,11 @@
 #include <gram/bayes.h>
 #include <gram/cca.h>
 #include <gram/cg.h>
+#include <gram/checkpoint.h>
 #include <gram/cholesky.h>
 #include <gram/cluster.h>
+#include <gram/collective.h>
+#include <gram/compare.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
 #include <gram/couple.h>
@@ -20,6 +23,7 @@
 #include <gram/draw_points.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
+#include <gram/explain.h>
 #include <gram/features.h>
 #include <gram/flow.h>
 #include <gram/function.h>
@@ -51,6 +55,7 @@
 #include <gram/nystrom.h>
 #include <gram/operator.h>
 #include <gram/output.h>
+#include <gram/page.h>
 #include <gram/pca.h>
 #include <gram/picture.h>
 #include <gram/plan.h>

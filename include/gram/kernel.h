@@ -54,6 +54,12 @@ GRAM_API gram_status gram_kernel_on(gram_context *context, int64_t count, const 
 /* exp(a(x, y)), and a(x, y)/sqrt(a(x, x) a(y, y)). */
 GRAM_API gram_status gram_kernel_exp(gram_context *context, gram_kernel *a, gram_kernel **kernel);
 GRAM_API gram_status gram_kernel_normalize(gram_context *context, gram_kernel *a, gram_kernel **kernel);
+/* Of bags, samples of rows (gram_points_create_bags): the inner product of their mean embeddings, the mean of a(x, y) over all rows x of the one and y of the
+ * other. With `frequencies` above 0 (at most 65536) a is replaced by twice as many random Fourier features, whose means are made once for each bag: for a
+ * stationary a and many or large bags; the frequencies are always the same ones. */
+GRAM_API gram_status gram_kernel_mean(gram_context *context, gram_kernel *a, int frequencies, gram_kernel **kernel);
+/* outer(d(x, y)) with the distance d^2 = a(x, x) + a(y, y) - 2 a(x, y) that a makes. `outer` is rbf, laplace, matern, rq, imq or powexp with one length-scale. */
+GRAM_API gram_status gram_kernel_after(gram_context *context, gram_kernel *a, gram_kernel *outer, gram_kernel **kernel);
 /* a(A x, A y), A of rows x columns finite numbers (1 to 4096 of each), row-major, copied. */
 GRAM_API gram_status gram_kernel_warp(gram_context *context, int64_t rows, int64_t columns, const double *matrix,
                                       gram_kernel *a, gram_kernel **kernel);

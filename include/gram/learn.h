@@ -67,8 +67,9 @@ typedef struct gram_learn_plan {
     const char *reason;
     int64_t n, d;   /* rows of weight above 0, prepared columns */
     size_t bytes;   /* at most, about */
-    double seconds; /* a rough estimate, without tuning */
+    double seconds; /* a rough estimate of all of it */
     int tunes;
+    double tuning_seconds; /* of these: for what is tuned, and for the error on new rows */
 } gram_learn_plan;
 
 typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);

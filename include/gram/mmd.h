@@ -74,10 +74,11 @@ typedef enum gram_mmd_method {
     /* p = (1 + #{permuted >= observed})/(1 + permutations): exact level for any n, m. If there are no more ways to label the points, all
      * of them are compared. */
     GRAM_MMD_TEST_PERMUTATION,
-    /* PERMUTATION over many looks at once: the largest of their statistics, each over its standard deviation under random labels, against
-     * the same of every permuted labelling. A look is the kernel at one of `width_count` length-scales; without a kernel, rbf and
-     * laplace1, and rbf on the ranks of each column, at all of them. Exact level (after Schrab et al., "MMD aggregated two-sample test",
-     * JMLR 24, 2023). */
+    /* PERMUTATION over many looks at once, one number of all of them against the same of every permuted labelling: exact level (after
+     * Schrab et al., "MMD aggregated two-sample test", JMLR 24, 2023). With a kernel a look is that kernel at one of `width_count`
+     * length-scales, and the number the largest of the statistics, each over its standard deviation under random labels. Without one
+     * there are looks at the means of columns, of their ranks and of their squares, at all directions (Hotelling's T^2), and rbf on the
+     * ranks of each column at several widths, taken from the distances of neighbours; the number is a weighted mean of their tails. */
     GRAM_MMD_TEST_AGGREGATED,
     GRAM_MMD_TEST_SPLIT, /* the width of largest power is chosen on half of each sample, PERMUTATION on the other half */
     GRAM_MMD_TEST_GAMMA, /* V-statistic against a gamma distribution with the mean and variance that random labels give it */
@@ -89,11 +90,15 @@ typedef enum gram_mmd_method {
 
 enum { GRAM_MMD_MAX_WIDTHS = 32, GRAM_MMD_MAX_LOOKS = 96 };
 
-/* What AGGREGATED looks at, each at several widths: the kernel that was given; without one, rbf and the others. */
+/* What AGGREGATED looks at: the kernel that was given; without one, rbf and the others. */
 typedef enum gram_mmd_family {
     GRAM_MMD_FAMILY_KERNEL = 0,
-    GRAM_MMD_FAMILY_LAPLACE1, /* sees a change of a single column among many */
-    GRAM_MMD_FAMILY_RANKS     /* rbf on the ranks of each column: heavy tails do not matter */
+    GRAM_MMD_FAMILY_LAPLACE1,   /* no longer looked at */
+    GRAM_MMD_FAMILY_RANKS,      /* rbf on the ranks of each column: heavy tails do not matter */
+    GRAM_MMD_FAMILY_MEANS,      /* means of columns, one of many as well */
+    GRAM_MMD_FAMILY_DIRECTIONS, /* means of all columns together, with their correlations */
+    GRAM_MMD_FAMILY_RANK_MEANS, /* means of the ranks of columns */
+    GRAM_MMD_FAMILY_SPREADS     /* means of the squares of columns */
 } gram_mmd_family;
 
 typedef struct gram_mmd_options {
@@ -127,10 +132,10 @@ typedef struct gram_mmd_result {
     double null_deviation; /* its standard deviation then; LINEAR, BLOCK: its standard error */
     int64_t redone;        /* permuted values so near to the observed one that they were computed again in f64 */
     int64_t width_count;
-    double widths[GRAM_MMD_MAX_LOOKS];  /* AGGREGATED, SPLIT: factors on the length-scales ... */
+    double widths[GRAM_MMD_MAX_LOOKS];  /* AGGREGATED, SPLIT: factors on the length-scales, 0 for means ... */
     double width_p[GRAM_MMD_MAX_LOOKS]; /* ... and each one's own p-value, or SPLIT: the power's criterion */
     int family[GRAM_MMD_MAX_LOOKS];     /* AGGREGATED: a gram_mmd_family for each */
-    int64_t best;                       /* AGGREGATED: the one that `kernel` and `statistic` are of */
+    int64_t best; /* AGGREGATED: the look that saw most; `kernel` and `statistic` are of the one of kernels that did */
     int64_t
         permutations; /* labellings that the observed one was compared with; fewer than asked for if these are all there are */
     int64_t

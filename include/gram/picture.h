@@ -14,7 +14,9 @@
 #ifndef GRAM_PICTURE_H
 #define GRAM_PICTURE_H
 
+#include <gram/compare.h>
 #include <gram/draw_points.h>
+#include <gram/explain.h>
 #include <gram/learn.h>
 #include <gram/sample_groups.h>
 #include <gram/scored_points.h>
@@ -89,6 +91,21 @@ GRAM_API void gram_seen_rows_destroy(gram_seen_rows *rows);
  * looked at. */
 GRAM_API gram_status gram_picture_of_predictions(gram_context *context, const gram_seen_rows *rows,
                                                  const gram_picture_options *options, gram_picture **picture);
+
+/* ---- of comparisons ---- */
+
+/* The errors of methods and baselines with their standard errors, the best first; `data` is for the title. */
+GRAM_API gram_status gram_picture_of_comparison(gram_context *context, const gram_comparison *comparison,
+                                                const char *data, gram_picture **picture);
+
+/* ---- of explanations ---- */
+
+/* The importance of features with standard errors, the most important first, at most 20: by permutation, without targets by derivatives. */
+GRAM_API gram_status gram_picture_of_importance(gram_context *context, const gram_explanation *explanation,
+                                                gram_picture **picture);
+/* The dependence of predictions on features: a panel for each that the explanation has. */
+GRAM_API gram_status gram_picture_of_explanation(gram_context *context, const gram_explanation *explanation,
+                                                 gram_picture **picture);
 
 /* ---- of kernels ---- */
 

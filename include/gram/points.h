@@ -28,6 +28,12 @@ GRAM_API gram_status gram_points_create_f32(gram_context *context, int64_t n, in
 GRAM_API gram_status gram_points_create_sparse(gram_context *context, int64_t n, int64_t d, const int64_t *start,
                                                const int32_t *index, const double *value, gram_points **points);
 
+/* Bags: n points each of which is a sample of rows of d numbers. Bag i has the rows start[i] .. start[i + 1] - 1 of `rows` (start[n] x d, row-major, without gaps), one
+ * at least. The arrays are borrowed and checked once: GRAM_ERROR_DATA names the bag without rows, or with a number that is not finite. To a kernel such points have one
+ * column, which holds the bags: gram_kernel_mean takes them. O(start[n] d). The caller releases the points. */
+GRAM_API gram_status gram_points_create_bags(gram_context *context, int64_t n, int64_t d, const int64_t *start,
+                                             const double *rows, gram_points **points);
+
 /* Points are counted: one more owner, who releases them too. Returns points; takes NULL. */
 GRAM_API gram_points *gram_points_retain(gram_points *points);
 

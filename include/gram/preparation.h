@@ -38,6 +38,8 @@ typedef struct gram_column {
     int64_t width;             /* of sparse rows: their columns; 0 for others */
     const double
         *deviations; /* of sparse rows: what each of their columns is divided by (nothing is subtracted); NULL: 1 */
+    /* numbers: with log_size above 0 asinh((value - log_centre)/log_size) takes the value's place before mean and deviation do */
+    double log_centre, log_size;
 } gram_column;
 
 typedef struct gram_preparation_description {
@@ -50,6 +52,7 @@ typedef struct gram_preparation_description {
     int scaled;
     int named;                 /* the training table had a header */
     const char *missing_texts; /* as in gram_table_options; NULL: none */
+    const gram_column *bag;    /* the column that groups rows into bags, of which only name and place count; NULL: none */
 } gram_preparation_description;
 
 typedef struct gram_preparation gram_preparation;
@@ -64,6 +67,7 @@ typedef struct gram_preparation_options {
     gram_missing missing;
     int64_t most_levels;       /* of a text feature; default 50 */
     const char *missing_texts; /* that the table was read with: kept for other tables; NULL: none */
+    const char *bag;           /* one column: rows that agree in it are one bag, one point; NULL: each row is a point */
 } gram_preparation_options;
 
 GRAM_API void gram_preparation_options_init(gram_preparation_options *options, size_t size);
@@ -96,14 +100,14 @@ GRAM_API gram_status gram_preparation_with_missing(gram_context *context, const 
 GRAM_API gram_preparation *gram_preparation_retain(gram_preparation *preparation);
 GRAM_API void gram_preparation_release(gram_preparation *preparation);
 
-/* Prepared columns: one for a numeric feature, one for each level of a text feature. The feature that a column belongs
+/* Prepared columns: one for a numeric feature, one for each level of a text feature; with bags one, which holds them, of the name of their column. The feature that a column belongs
  * to, and its name ("age", "colour=red") written like gram_kernel_print does. */
 GRAM_API int64_t gram_preparation_dimension(const gram_preparation *preparation);
 GRAM_API int64_t gram_preparation_feature_of(const gram_preparation *preparation, int64_t column);
 GRAM_API size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text,
                                              size_t size);
 
-/* A number of a prepared column in its feature's own unit: mean + deviation value; and n rows of numbers of all features, ldx apart,
+/* A number of a prepared column in its feature's own unit: mean + deviation value, or of a logarithm the inverse; and n rows of numbers of all features, ldx apart,
  * as they are prepared, without gaps. Features of text are not numbers: they have no such unit. */
 GRAM_API double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value);
 GRAM_API void gram_preparation_scale(const gram_preparation *preparation, int64_t n, const double *x, int64_t ldx,
@@ -127,12 +131,14 @@ typedef struct gram_prepared {
     const double *weights; /* n; NULL: none. Without `training` NaN where the value is missing */
     /* d stores of the columns that hold no numbers, NULL for the others; NULL: all hold numbers. For gram_points_of_prepared */
     struct gram_objects *const *objects;
+    /* of bags, in the order of their first rows: which row of the table each begins with. n and table_rows count bags then, and rows is NULL. NULL: no bags */
+    const int64_t *first;
 } gram_prepared;
 
 /* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0); rows whose
  * target or weight is missing, or a level that was not learnt, are an error or dropped as `missing` says. Otherwise targets
  * and weights may be absent; a level of a feature that was not seen in training gives 0 in all of its columns. The caller
- * destroys the result (takes NULL). O(n d). */
+ * destroys the result (takes NULL). Of bags a target or a weight that varies within one is GRAM_ERROR_DATA, naming bag, lines and values. O(n d), bags: O(n (d + log n)). */
 GRAM_API gram_status gram_preparation_apply(gram_context *context, const gram_preparation *preparation,
                                             const gram_table *table, int training, gram_prepared **prepared);
 GRAM_API void gram_prepared_destroy(gram_prepared *prepared);

@@ -16,8 +16,10 @@ typedef struct gram_sample_options {
     int scale;                /* standardise columns of numbers; default 1 */
     int each;                 /* with one list: each of its columns is a group of its own */
     const char *who, *dashes; /* how messages speak: NULL: "sample" and "" */
-    const char *texts; /* a LIST of columns of texts, for kernels of strings; NULL: none */
-    const char *gram;  /* a file with a given matrix, of a pair over the rows of the first and then of the second; NULL: none */
+    const char *texts;        /* a LIST of columns of texts, for kernels of strings; NULL: none */
+    const char *graphs, *bag; /* a LIST of columns of graphs, and the column that groups rows into bags; NULL: none */
+    const char
+        *gram; /* a file with a given matrix, of a pair over the rows of the first and then of the second; NULL: none */
 } gram_sample_options;
 
 GRAM_API void gram_sample_options_init(gram_sample_options *options, size_t size);

@@ -4,7 +4,9 @@
  * LF; a UTF-8 byte order mark, blank lines and lines that start with # are skipped; numbers have a point whatever the
  * locale. LIBSVM's text: `label index:value ...`, indices from 1 and ascending, what is not named is 0; the columns are
  * x1, x2, ... and last y, the label. NumPy's .npy: one or two dimensions, little-endian f4 or f8, C or Fortran order.
- * FASTA, and text with one document per line, are columns of texts. Any of them may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
+ * SQLite: "FILE?QUERY", the rows of one select; FILE alone, if the database has one table. NULL is a missing value, a BLOB an error; the
+ * database is only read. Whether libgram can, was decided when it was built (GRAM_ERROR_UNSUPPORTED).
+ * FASTA, and text with one document per line, are columns of texts. Any of the others may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
  *
  * A first row is a header if one of its fields is text above numbers; or if all of its fields are text or empty, no two
  * are the same and none is found again below, in its column. The first 100 rows are looked at.
@@ -27,9 +29,10 @@ typedef enum gram_format {
     GRAM_FORMAT_TSV = 2, /* as CSV: the delimiter is found by looking */
     GRAM_FORMAT_NPY = 3,
     GRAM_FORMAT_LIBSVM = 4,
-    GRAM_FORMAT_FASTA = 5, /* .fasta, .fa: the column sequence, of texts, and those that all descriptions name, as in class=donor; id and description if they are wanted */
-    GRAM_FORMAT_TEXT = 6,  /* .txt: one document per line, the column text */
-    GRAM_FORMAT_NPZ = 7    /* .npz: sparse rows as scipy.sparse.save_npz writes them (CSR), the column x; an array y in the file is the column y */
+    GRAM_FORMAT_SQLITE = 5, /* .sqlite, .sqlite3, .db */
+    GRAM_FORMAT_FASTA = 6, /* .fasta, .fa: the column sequence, of texts, and those that all descriptions name, as in class=donor; id and description if they are wanted */
+    GRAM_FORMAT_TEXT = 7,  /* .txt: one document per line, the column text */
+    GRAM_FORMAT_NPZ = 8    /* .npz: sparse rows as scipy.sparse.save_npz writes them (CSR), the column x; an array y in the file is the column y */
 } gram_format;
 
 typedef enum gram_header {
@@ -86,6 +89,8 @@ typedef struct gram_table_options {
      * precomputed format (0:serial first on each line) has one in it. gram_table_read only */
     const char *gram;
     int64_t gram_rows; /* of LIBSVM's precomputed format: rows of the fit that the columns are; 0: the rows are those of a fit */
+    const char *graphs; /* the same for texts that are graphs, `a-b b-c;a:C b:O c:C` (docs/inputs.md); what is none is GRAM_ERROR_DATA with its line */
+    const char *bag;   /* one column whose values are names, of bags: they may be many, and numbers are names too; NULL: none */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */

@@ -35,9 +35,13 @@ GRAM_API char *gram_count_format(int64_t count, char text[GRAM_NUMBER_SIZE]);
 
 /* The candidate that `word` most likely meant: at most 2 edits away (insertion, deletion, substitution, swap of
  * neighbours; the case of letters does not count) and fewer than the word has letters, or, for two letters or more, the
- * first that begins with the word; the first of equally near ones. NULL if none is near. O(count length^2), no
- * allocation. */
+ * first that begins with the word; the first of equally near ones. NULL if none is near. Of "nystorm:20" the part before
+ * the colon counts where the whole is near none. O(count length^2), no allocation. */
 GRAM_API const char *gram_suggest(const char *word, const char *const *candidates, size_t count);
+
+/* The same of words in one text, with blanks between, copied to `found`. NULL if none is near, or the one that is has no room. */
+enum { GRAM_WORD_SIZE = 64 };
+GRAM_API const char *gram_suggest_word(const char *word, const char *words, char found[GRAM_WORD_SIZE]);
 
 GRAM_END
 

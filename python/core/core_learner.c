@@ -295,7 +295,95 @@ static PyObject *values(PyObject *self, PyObject *arguments)
     return NULL;
 }
 
+/* The arrays as a table with the columns that the learner's options name. */
+static gram_status table_of(gram_context *context, const lesson *l, gram_learner *learner, gram_table **table)
+{
+    const char *target = l->target.columns ? l->target.columns[0].name : NULL;
+    gram_status status = gram_arrays_table(context, &l->arrays, table);
+    if (status >= 0 && l->y.held) status = gram_learner_set(context, learner, "target", target ? target : "y");
+    return status;
+}
+
+/* compare((what learn takes), methods, kernel, folds, fit_rows): JSON. */
+static PyObject *compare(PyObject *self, PyObject *arguments)
+{
+    core_learner *own = (core_learner *)self;
+    PyObject *given = NULL, *run = NULL;
+    gram_compare_options options;
+    gram_comparison *comparison = NULL;
+    gram_table *table = NULL;
+    gram_string text = {0};
+    gram_json json = {.text = &text};
+    gram_status status = GRAM_OK;
+    long long folds, fit_rows;
+    lesson l = {0};
+    core_call call;
+    gram_compare_options_init(&options, sizeof options);
+    if (!PyArg_ParseTuple(arguments, "O!zzLL", &PyTuple_Type, &given, &options.methods, &options.kernel, &folds,
+                          &fit_rows))
+        return NULL;
+    options.folds = folds;
+    options.fit_rows = fit_rows;
+    if (take_lesson(given, &run, &l) == 0 && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
+        status = table_of(call.context, &l, own->learner, &table);
+        if (status >= 0)
+            CORE_RUN(&call, status = gram_compare_table(call.context, own->learner, table, "X", &options, &comparison));
+        (void)core_end(&call, status);
+    }
+    gram_json_open(&json, NULL, '{');
+    if (comparison) gram_comparison_json(comparison, &json);
+    gram_json_close(&json, '{');
+    gram_comparison_destroy(comparison);
+    gram_table_destroy(table);
+    release(&l);
+    if (!PyErr_Occurred()) return core_text(&text);
+    gram_string_free(&text);
+    return NULL;
+}
+
+/* explain((what learn takes), model, repeats, rows, features or None, row): JSON. */
+static PyObject *explain(PyObject *self, PyObject *arguments)
+{
+    core_learner *own = (core_learner *)self;
+    PyObject *given = NULL, *run = NULL, *model_object = NULL;
+    gram_explain_options options;
+    gram_explanation *explanation = NULL;
+    gram_model *model = NULL;
+    gram_table *table = NULL;
+    gram_string text = {0};
+    gram_json json = {.text = &text};
+    gram_status status = GRAM_OK;
+    long long repeats, rows, row;
+    lesson l = {0};
+    core_call call;
+    gram_explain_options_init(&options, sizeof options);
+    if (!PyArg_ParseTuple(arguments, "O!OLLzL", &PyTuple_Type, &given, &model_object, &repeats, &rows, &options.features,
+                          &row) ||
+        core_model_get(model_object, &model) < 0)
+        return NULL;
+    options.repeats = repeats;
+    options.rows = rows;
+    options.row = row;
+    if (take_lesson(given, &run, &l) == 0 && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
+        status = table_of(call.context, &l, own->learner, &table);
+        if (status >= 0)
+            CORE_RUN(&call, status = gram_explain_table(call.context, model, table, "X", &options, &explanation));
+        (void)core_end(&call, status);
+    }
+    gram_json_open(&json, NULL, '{');
+    if (explanation) gram_explanation_json(explanation, &json);
+    gram_json_close(&json, '{');
+    gram_explanation_destroy(explanation);
+    gram_table_destroy(table);
+    release(&l);
+    if (!PyErr_Occurred()) return core_text(&text);
+    gram_string_free(&text);
+    return NULL;
+}
+
 static PyMethodDef METHODS[] = {
+    {"compare", compare, METH_VARARGS, NULL},
+    {"explain", explain, METH_VARARGS, NULL},
     {"learn", learn, METH_VARARGS, NULL},
     {"plan", plan_of, METH_NOARGS, NULL},
     {"fitted", fitted, METH_VARARGS, NULL},

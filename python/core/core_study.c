@@ -274,6 +274,35 @@ static PyObject *importance(PyObject *self, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* recommend(run, out): (mean, deviation); out gets the point. */
+static PyObject *recommend(PyObject *self, PyObject *arguments)
+{
+    PyObject *run, *object;
+    core_array out = {0};
+    core_call call;
+    gram_status status = GRAM_OK;
+    double mean = 0, deviation = 0;
+    if (!PyArg_ParseTuple(arguments, "OO", &run, &object)) return NULL;
+    if (core_array_out(object, "out", 1, dimension(self), &out) == 0 && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
+        CORE_RUN(&call, status = gram_study_recommend(call.context, of(self), out.f64, &mean, &deviation));
+        (void)core_end(&call, status);
+    }
+    core_array_release(&out);
+    if (PyErr_Occurred()) return NULL;
+    return Py_BuildValue("dd", mean, deviation);
+}
+
+static PyObject *regret(PyObject *self, PyObject *run)
+{
+    core_call call;
+    gram_status status = GRAM_OK;
+    double bound = 0;
+    if (core_begin(&call, run, CORE_FREE_MEMORY) < 0) return NULL;
+    CORE_RUN(&call, status = gram_study_regret(call.context, of(self), &bound));
+    if (core_end(&call, status) < 0) return NULL;
+    return PyFloat_FromDouble(bound);
+}
+
 static PyObject *learn(PyObject *self, PyObject *run)
 {
     core_call call;
@@ -323,6 +352,8 @@ static PyMethodDef METHODS[] = {
     {"learn", learn, METH_O, NULL},
     {"predict", predict, METH_VARARGS, NULL},
     {"importance", importance, METH_VARARGS, NULL},
+    {"recommend", recommend, METH_VARARGS, NULL},
+    {"regret", regret, METH_O, NULL},
     {"variables", variables, METH_NOARGS, NULL},
     {"write", write_study, METH_O, NULL},
     {NULL, NULL, 0, NULL},

@@ -20,6 +20,7 @@ the kernel that are left out are learnt::
     >>> bool(abs(mean[0] - np.sin(1.5)) < 0.01)
     True
 
+`compare` lays methods side by side by the same left-out rows, `explain` says what a model does with its features.
 Tests and thinning are functions: `mmd_test`, `hsic_test`, `ksd_test`, `stein_thinning`, `herding`, `kernel_thinning`, `witness`.
 `threads`, `memory`, `seed` and `progress` are arguments, or are set for a block of code by `context`.
 """
@@ -31,6 +32,7 @@ from typing import Any
 from gram import _core
 from gram._core import NumericalError
 from gram._settings import context
+from gram.judge import compare, explain
 from gram.kernels import Kernel, kernel_names
 from gram.models import Model
 from gram.optimize import Study, minimize
@@ -51,8 +53,8 @@ from gram.tables import Table, read_table
 __version__: str = _core.about()["version"]
 
 _functions = [
-    "ConditionalEmbedding", "Kernel", "Model", "NumericalError", "Study", "Table", "about", "cli", "context", "density_scores", "draws",
-    "herding", "hsic_test", "kernel_names", "kernel_thinning", "ksd_test", "load", "minimize", "mmd_test", "read_table", "stein_thinning",
+    "ConditionalEmbedding", "Kernel", "Model", "NumericalError", "Study", "Table", "about", "cli", "compare", "context", "density_scores",
+    "draws", "explain", "herding", "hsic_test", "kernel_names", "kernel_thinning", "ksd_test", "load", "minimize", "mmd_test", "read_table", "stein_thinning",
     "witness",
 ]
 

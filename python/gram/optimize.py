@@ -47,6 +47,15 @@ class Trial:
     expected_improvement: float = math.nan
 
 
+@dataclass
+class Recommendation:
+    """Where the model's mean is least (greatest, when maximising), with mean and deviation of the function there."""
+
+    point: dict[str, Any]
+    mean: float
+    std: float
+
+
 class Study:
     """Asks for points and is told their values.
 
@@ -109,8 +118,12 @@ class Study:
         return numbers
 
     def _point(self, packed: Any) -> dict[str, Any]:
+        return self._named(unpack(packed)[0])
+
+    def _named(self, numbers: Array) -> dict[str, Any]:
+        """A point as the caller wrote its space."""
         point: dict[str, Any] = {}
-        for name, choices, kind, number in zip(self._names, self._choices, self._kinds, unpack(packed)[0].tolist()):
+        for name, choices, kind, number in zip(self._names, self._choices, self._kinds, numbers.tolist()):
             point[name] = number if choices is None and kind != 2 else int(number) if choices is None else choices[int(number)]
         return point
 
@@ -169,6 +182,20 @@ class Study:
         self._handle.importance(run(), out)
         return dict(zip(self._names, out[0].tolist()))
 
+    @property
+    def recommended(self) -> Recommendation | None:
+        """What to use in the end: where values are noisy the point with the least mean of the whole space, else the best point."""
+        if self.best is None:
+            return None
+        out = np.empty((1, len(self._names)))
+        mean, std = self._handle.recommend(run(), out)
+        return Recommendation(self._named(out[0]), mean, std)
+
+    @property
+    def regret(self) -> float:
+        """How much better than the recommended point another can be, by the model and kappa; not with constraints."""
+        return float(self._handle.regret(run()))
+
     def save(self, path: Any) -> None:
         """Writes a study file, which `gram optimize` reads too: put in its place whole."""
         self._handle.write(path)
@@ -213,13 +240,15 @@ def minimize(
     *,
     start_at: Any = (),
     tolerance: float | None = None,
+    regret: float | None = None,
     catch: tuple[type[BaseException], ...] = (),
     **options: Any,
 ) -> Minimum:
     """The least value of a function of a dictionary in `budget` evaluations; options are those of Study.
 
     With constraints the function returns (value, [constraint, ...]). An exception of `catch`, None or a value that is not finite is a failed
-    evaluation. start_at: points to begin with. tolerance: stop when the expected improvement of the next point is below it.
+    evaluation. start_at: points to begin with. tolerance: stop when the expected improvement of the next point is below it. regret: stop when the model
+    knows of no point that can be better than the recommended one by more.
 
     >>> import gram
     >>> found = gram.minimize(lambda p: (p["x"] - 3) ** 2, {"x": (0, 10)}, 15)
@@ -233,6 +262,8 @@ def minimize(
     for _ in range(budget):
         trial = study.ask()
         if tolerance is not None and trial.expected_improvement < tolerance:
+            break
+        if regret is not None and not math.isnan(trial.expected_improvement) and study.regret < regret:
             break
         try:
             value = function(dict(trial.point))

@@ -82,6 +82,8 @@ def front_page(front, pages, version):
     out += ['.SH "EXIT STATUS"']
     for code, text in EXIT:
         out += [".TP", bold(code), escape(text)]
+    out += [".SH OUTPUT", "Results go to standard output, messages and progress to standard error. With \\fB\\-\\-json\\fR a verb prints one JSON "
+            "object; its keys are described by a JSON Schema, schema/gram.json among the documents."]
     for paragraph in front.text:
         out += [".PP", escape(paragraph)]
     return out + see_also([(page_name(p), 1) for p in pages] + [("gram-kernels", 7), ("libgram", 3)])

@@ -75,6 +75,8 @@ void gram_context_destroy(gram_context *context)
     if (!context) return;
     gram_memory *memory = context->memory;
     gram_crew_destroy(memory, context->crew);
+    gram_memory_give(memory, context->together.table);
+    gram_memory_give(memory, context->checkpoint.path);
     gram_memory_give(memory, context);
     gram_memory_release(memory);
 }

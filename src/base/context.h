@@ -28,6 +28,23 @@ typedef struct gram_limit {
     char left_out[GRAM_LEFT_OUT_SIZE];
 } gram_limit;
 
+/* The processes that work together (base/ranks/collective.h). */
+typedef struct gram_together {
+    int ranks, rank; /* ranks below 2: alone */
+    int aside;       /* above 0: this rank works by itself for now */
+    struct gram_collective *table;
+    int64_t bytes_sent, calls;
+    double operations;
+    char spread[GRAM_LEFT_OUT_SIZE];
+} gram_together;
+
+/* Where long solves keep their state (solve/checkpoint/solve_checkpoint.h). */
+typedef struct gram_kept_solve {
+    char *path; /* NULL: nowhere */
+    double every, last;
+    int64_t solves, written, resumed;
+} gram_kept_solve;
+
 struct gram_context {
     gram_memory *memory;
     int threads;
@@ -40,6 +57,8 @@ struct gram_context {
     void *cancel_user;
     const gram_vecmath *vecmath;
     gram_limit limit;
+    gram_together together;
+    gram_kept_solve checkpoint;
     double operations, entries; /* a second on one thread, measured (solve/speed/machine_speed.c); 0: not known */
     char message[GRAM_MESSAGE_SIZE];
     char advice[GRAM_MESSAGE_SIZE];    /* what to do about it; every new message clears it */

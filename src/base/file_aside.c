@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system/system_call.h"
 #include <gram/text.h>
+
+#include "base/ranks/collective.h"
+#include "base/system/system_call.h"
 
 enum { TRIES = 100 };
 _Static_assert(GRAM_ASIDE_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
@@ -68,6 +70,8 @@ gram_status gram_aside_open(gram_context *context, const char *who, const char *
     gram_status status = GRAM_OK;
     aside->descriptor = -1;
     aside->exists = 0;
+    aside->elsewhere = gram_rank(context) > 0;
+    if (aside->elsewhere) return GRAM_OK;
     TRY(find_target(context, who, path, aside));
     for (int i = 0; i < TRIES && aside->descriptor < 0; i++) {
         if (!name_temporary(aside->path, (long)getpid(), i, aside->temporary)) {
@@ -89,6 +93,7 @@ gram_status gram_aside_reserve(gram_context *context, gram_aside *aside, size_t 
     gram_status status = GRAM_OK;
     char reason[GRAM_SYSTEM_REASON_SIZE], size[GRAM_BYTES_SIZE];
     int error;
+    if (aside->elsewhere) return GRAM_OK;
     do {
         TRY(gram_pulse(context, "reserving disk space", 0));
         error = posix_fallocate(aside->descriptor, 0, (off_t)bytes);
@@ -103,6 +108,7 @@ gram_status gram_aside_put(gram_context *context, gram_aside *aside, const void 
 {
     gram_status status = GRAM_OK;
     if (!context || !aside) return GRAM_ERROR_ARGUMENT;
+    if (aside->elsewhere) return GRAM_OK;
     for (size_t at = 0; at < count;) {
         const ssize_t written = write(aside->descriptor, (const char *)bytes + at, count - at);
         if (written < 0 && errno == EINTR) continue;
@@ -142,6 +148,7 @@ gram_status gram_aside_finish(gram_context *context, gram_aside *aside)
 {
     gram_status status = GRAM_OK;
     if (!context || !aside) return GRAM_ERROR_ARGUMENT;
+    if (aside->elsewhere) return GRAM_OK;
     if (fsync(aside->descriptor) != 0) TRY(cannot_write(context, aside, errno));
     const int closed = close(aside->descriptor);
     aside->descriptor = -1;

@@ -22,6 +22,7 @@ struct gram_aside {
     gram_memory *memory; /* of an allocated one, else NULL */
     int descriptor;      /* -1 when closed */
     int exists;          /* the temporary file does */
+    int elsewhere;       /* another rank writes it: nothing happens here */
     int mode;            /* permissions of the file that is replaced, -1 if there is none */
     char path[GRAM_ASIDE_PATH];
     char temporary[GRAM_ASIDE_PATH];

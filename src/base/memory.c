@@ -123,6 +123,11 @@ void gram_memory_give(gram_memory *memory, void *block)
     atomic_fetch_sub(&memory->used, bytes);
 }
 
+void gram_memory_set_budget(gram_memory *memory, size_t budget)
+{
+    memory->budget = budget;
+}
+
 size_t gram_memory_budget(const gram_memory *memory)
 {
     return memory->budget;

@@ -27,6 +27,8 @@ gram_status gram_memory_take(gram_memory *memory, size_t bytes, void **out);
 void gram_memory_give(gram_memory *memory, void *block);
 
 size_t gram_memory_budget(const gram_memory *memory);
+/* From now on; what is held stays. */
+void gram_memory_set_budget(gram_memory *memory, size_t budget);
 size_t gram_memory_used(const gram_memory *memory);
 size_t gram_memory_peak(const gram_memory *memory);
 

@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "cli/terminal/cli.h"
+#include "cli/terminal/ranks.h"
 
 /* A new verb is a file and a row; methods bring verbs of their own. */
 static const cli_verb own_verbs[] = {
     {"fit", "learn a model from data", cli_fit},
     {"predict", "predict new data with a model, and score the predictions", cli_predict},
     {"info", "describe a model", cli_info},
+    {"compare", "methods and baselines side by side, by the same left-out rows", cli_compare},
+    {"cv", "one method by folds, and its predictions of every left-out row", cli_cv},
+    {"explain", "what a model does with its features: importance, dependence, terms, training rows", cli_explain},
+    {"report", "one page of HTML about a model, to show", cli_report},
     {"accumulate", "sums over a part of the rows, for a fit that is spread over processes", cli_accumulate},
     {"merge", "a model from the sums of all parts", cli_merge},
     {"function", "models as functions: norms, inner products, sums, gradients", cli_function},
@@ -104,7 +109,7 @@ static int run_help(int count, char **arguments)
     return run ? run(2, asked) : no_such_verb(arguments[1]);
 }
 
-int main(int count, char **arguments)
+static int run_command(int count, char **arguments)
 {
     if (count < 2) {
         gram_string text = {0};
@@ -114,10 +119,16 @@ int main(int count, char **arguments)
         return CLI_WRONG_USE;
     }
     const char *word = arguments[1];
-    cli_catch_signals();
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_usage();
     if (strcmp(word, "help") == 0) return run_help(count - 1, arguments + 1);
     int (*run)(int, char **) = find_verb(word);
     return run ? run(count - 1, arguments + 1) : no_such_verb(word);
+}
+
+int main(int count, char **arguments)
+{
+    cli_catch_signals();
+    const int code = cli_ranks_begin(&count, &arguments);
+    return cli_ranks_end(code == CLI_DONE ? run_command(count, arguments) : code);
 }

@@ -1,4 +1,4 @@
-/* Bytes in two layers. The lower one gives the file as it is: from a descriptor, from memory, or, when standard input is
+/* Bytes in two layers. The lower one gives the file as it is: from a descriptor, from memory, from a query, or, when standard input is
  * read for the second time, from the blocks that were kept of it. The upper one decompresses (zlib) if the first two bytes
  * are gzip's. */
 #define _POSIX_C_SOURCE 200809L
@@ -13,6 +13,8 @@
 #include <zlib.h>
 
 #include <gram/table.h>
+
+#include "data/sqlite/query_rows.h"
 
 enum { PACKED_SIZE = 64 << 10, BLOCK_SIZE = 1 << 20 };
 
@@ -30,6 +32,7 @@ struct gram_source {
     const char *bytes;
     int64_t size; /* -1 if that cannot be known */
     int64_t read; /* bytes read so far, of the lower layer */
+    gram_query *query; /* or NULL */
     /* standard input, kept */
     int keep;
     kept_block *first, *last;
@@ -107,6 +110,19 @@ done:
     return status;
 }
 
+gram_status gram_source_open_query(gram_context *context, const char *file, const char *sql, gram_source **source)
+{
+    gram_status status = GRAM_OK;
+    gram_source *made = NULL;
+    TRY(create(context, file, &made));
+    TRY(gram_query_open(context, file, sql, &made->query));
+    *source = made;
+    made = NULL;
+done:
+    gram_source_close(made);
+    return status;
+}
+
 gram_status gram_source_open_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                     gram_source **source)
 {
@@ -123,6 +139,7 @@ void gram_source_close(gram_source *source)
     if (!source) return;
     gram_memory *memory = source->memory;
     if (source->inflating) (void)inflateEnd(&source->inflater);
+    gram_query_close(source->query);
     if (source->descriptor > STDIN_FILENO) (void)close(source->descriptor);
     while (source->first) {
         kept_block *next = source->first->next;
@@ -229,6 +246,7 @@ done:
 static gram_status read_bytes(gram_context *context, gram_source *source, char *buffer, size_t size, size_t *got)
 {
     *got = 0;
+    if (source->query) return gram_query_read(context, source->query, buffer, size, got);
     if (source->descriptor < 0) {
         read_memory(source, buffer, size, got);
         return GRAM_OK;
@@ -240,6 +258,7 @@ static gram_status read_bytes(gram_context *context, gram_source *source, char *
 gram_status gram_source_rewind(gram_context *context, gram_source *source)
 {
     gram_status status = GRAM_OK;
+    if (source->query) TRY(gram_query_rewind(context, source->query));
     FAIL_IF(source->descriptor >= 0 && !source->keep && lseek(source->descriptor, 0, SEEK_SET) != 0, context,
             GRAM_ERROR_FILE, "%s: cannot be read a second time", source->name);
     source->again = source->first;

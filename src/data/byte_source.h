@@ -11,6 +11,8 @@ typedef struct gram_source gram_source;
 /* "-" is standard input. Name and path are copied. `seekable` asks that the source can be rewound: standard input is
  * kept in memory for that. The caller closes the source (takes NULL). */
 gram_status gram_source_open(gram_context *context, const char *path, int seekable, gram_source **source);
+/* The rows that a query finds in a SQLite database, as text (data/sqlite/query_rows.h); it can be rewound. */
+gram_status gram_source_open_query(gram_context *context, const char *file, const char *sql, gram_source **source);
 gram_status gram_source_open_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                     gram_source **source);
 void gram_source_close(gram_source *source);

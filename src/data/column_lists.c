@@ -216,6 +216,17 @@ gram_status gram_table_choose(gram_context *context, gram_table *table, const gr
         TRY(gram_table_find_columns(context, table, options->texts, columns, count));
         for (int64_t i = 0; i < *count; i++) TRY(gram_table_make_texts(context, table, columns[i]));
     }
+    if (options->bag) {
+        TRY(gram_table_find_columns(context, table, options->bag, columns, count));
+        for (int64_t i = 0; i < *count; i++) TRY(gram_table_make_texts(context, table, columns[i]));
+    }
+    if (options->graphs) {
+        TRY(gram_table_find_columns(context, table, options->graphs, columns, count));
+        for (int64_t i = 0; i < *count; i++) {
+            TRY(gram_table_make_texts(context, table, columns[i]));
+            table->marks[columns[i]] |= GRAM_COLUMN_HAS_GRAPHS;
+        }
+    }
     TRY(choose_by_lists(context, table, options->features, options->ignore, columns, count));
 done:
     return status;

@@ -1,6 +1,6 @@
 /* See npy.h. The file is written aside (file_aside.h) and mapped: the caller's writes go to the page cache, not to anonymous
  * memory. Its space is reserved before, or a full disk would be a SIGBUS while the mapped numbers are written. */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 #include <gram/npy.h>
 
 #include <errno.h>
@@ -26,7 +26,8 @@ static gram_status map_file(gram_context *context, gram_npy *file)
     gram_status status = GRAM_OK;
     char reason[GRAM_SYSTEM_REASON_SIZE], size[GRAM_BYTES_SIZE];
     TRY(gram_aside_reserve(context, &file->aside, file->bytes));
-    void *map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->aside.descriptor, 0);
+    const int how = file->aside.elsewhere ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED; /* another rank has the file */
+    void *map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, how, file->aside.descriptor, 0);
     FAIL_IF(map == MAP_FAILED, context, GRAM_ERROR_FILE, "%s: its %s cannot be mapped: %s", file->aside.path,
             gram_bytes_format(file->bytes, size), gram_system_reason(errno, reason));
     file->map = map;

@@ -68,6 +68,11 @@ static gram_status check_column(gram_context *context, const char *role, int64_t
             "preparation: %s %" PRId64 ": its mean, deviation or fill is not a valid number", role, index + 1);
     FAIL_IF((!scaled || column->text) && (column->mean != 0 || column->deviation != 1), context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 " has a scale and should have none", role, index + 1);
+    FAIL_IF(!isfinite(column->log_centre) || !isfinite(column->log_size) || column->log_size < 0 ||
+                (column->log_size > 0 &&
+                 (!scaled || column->text || column->date || column->kind || strcmp(role, "feature") != 0)),
+            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its logarithm is not a valid one", role,
+            index + 1);
     FAIL_IF(!column->text && column->level_count != 0, context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 " has levels but is not text", role, index + 1);
     if (column->text) TRY(check_levels(context, role, index, column));
@@ -87,17 +92,33 @@ static gram_status check_names(gram_context *context, const gram_preparation_des
     gram_status status = GRAM_OK;
     const char **names = NULL;
     const int64_t features = description->feature_count, targets = description->target_count;
-    const int64_t count = features + targets + (description->weights != NULL);
+    const int64_t count = features + targets + (description->weights != NULL) + (description->bag != NULL);
     TRY(gram_take(context, "preparation", count, sizeof *names, (void **)&names));
     for (int64_t i = 0; i < features; i++) names[i] = description->features[i].name;
     for (int64_t i = 0; i < targets; i++) names[features + i] = description->targets[i].name;
-    if (description->weights) names[count - 1] = description->weights->name;
+    if (description->weights) names[features + targets] = description->weights->name;
+    if (description->bag) names[count - 1] = description->bag->name;
     qsort(names, (size_t)count, sizeof *names, compare_names);
     for (int64_t i = 1; i < count; i++)
         FAIL_IF(strcmp(names[i - 1], names[i]) == 0, context, GRAM_ERROR_ARGUMENT,
                 "preparation: column '%.200s' is given twice", names[i]);
 done:
     gram_give(context, names);
+    return status;
+}
+
+/* Rows of bags are numbers. */
+static gram_status check_bag(gram_context *context, const gram_preparation_description *description)
+{
+    gram_status status = GRAM_OK;
+    TRY(check_column(context, "bag", 0, description->bag, 0));
+    FAIL_IF(description->bag->text || description->bag->date, context, GRAM_ERROR_ARGUMENT,
+            "preparation: the column of bags has levels or dates");
+    for (int64_t i = 0; i < description->feature_count; i++)
+        FAIL_IF(description->features[i].kind != GRAM_COLUMN_PLAIN, context, GRAM_ERROR_ARGUMENT,
+                "preparation: column '%.200s' holds no numbers, and a bag has rows of numbers",
+                description->features[i].name);
+done:
     return status;
 }
 
@@ -120,6 +141,7 @@ static gram_status check(gram_context *context, const gram_preparation_descripti
         TRY(check_column(context, "weights", 0, description->weights, 0));
         FAIL_IF(description->weights->text, context, GRAM_ERROR_ARGUMENT, "preparation: weights are text");
     }
+    if (description->bag) TRY(check_bag(context, description));
     TRY(check_names(context, description));
 done:
     return status;
@@ -185,6 +207,8 @@ static gram_status place_columns(gram_context *context, gram_preparation *made)
         made->has_things |= own->features[i].kind != GRAM_COLUMN_PLAIN;
     }
     made->first[own->feature_count] = made->dimension;
+    made->width = made->dimension;
+    if (own->bag) made->dimension = 1;
 done:
     return status;
 }
@@ -193,7 +217,7 @@ static gram_status list_wanted(gram_context *context, gram_preparation *made)
 {
     gram_status status = GRAM_OK;
     const gram_preparation_description *own = &made->description;
-    const int64_t count = own->feature_count + own->target_count + (own->weights != NULL);
+    const int64_t count = own->feature_count + own->target_count + (own->weights != NULL) + (own->bag != NULL);
     gram_wanted *wanted = NULL;
     TRY(gram_arena_take(context, &made->arena, "preparation", count, sizeof *wanted, (void **)&wanted));
     made->wanted = wanted;
@@ -207,7 +231,8 @@ static gram_status list_wanted(gram_context *context, gram_preparation *made)
     for (int64_t i = 0; i < own->target_count; i++)
         *wanted++ = (gram_wanted){
             .name = own->targets[i].name, .text = own->targets[i].text, .optional = 1, .date = own->targets[i].date};
-    if (own->weights) *wanted = (gram_wanted){.name = own->weights->name, .optional = 1, .date = own->weights->date};
+    if (own->weights) *wanted++ = (gram_wanted){.name = own->weights->name, .optional = 1, .date = own->weights->date};
+    if (own->bag) *wanted = (gram_wanted){.name = own->bag->name, .kind = GRAM_COLUMN_TEXTS};
 done:
     return status;
 }
@@ -230,6 +255,7 @@ gram_status gram_preparation_create(gram_context *context, const gram_preparatio
     TRY(copy_columns(context, &made->arena, own->feature_count, description->features, &own->features));
     TRY(copy_columns(context, &made->arena, own->target_count, description->targets, &own->targets));
     TRY(copy_columns(context, &made->arena, own->weights != NULL, description->weights, &own->weights));
+    TRY(copy_columns(context, &made->arena, own->bag != NULL, description->bag, &own->bag));
     if (own->missing_texts) TRY(copy_text(context, &made->arena, description->missing_texts, &own->missing_texts));
     TRY(place_columns(context, made));
     TRY(list_wanted(context, made));
@@ -282,6 +308,7 @@ int64_t gram_preparation_feature_of(const gram_preparation *preparation, int64_t
 
 size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text, size_t size)
 {
+    if (preparation->description.bag) return (size_t)snprintf(text, size, "%s", preparation->description.bag->name);
     const int64_t index = gram_preparation_feature_of(preparation, column);
     const gram_column *feature = &preparation->description.features[index];
     const char *level = feature->text ? feature->levels[column - preparation->first[index]] : "";
@@ -303,6 +330,7 @@ const char *gram_column_difference(const gram_column *a, const gram_column *b)
     if (strcmp(a->name, b->name) != 0) return "have other names";
     if (a->text != b->text) return "is text in one of them";
     if (a->mean != b->mean || a->deviation != b->deviation) return "is scaled by other numbers";
+    if (a->log_size != b->log_size || a->log_centre != b->log_centre) return "has another logarithm";
     if (a->kind != b->kind || a->width != b->width) return "holds other things";
     if (!a->deviations != !b->deviations ||
         (a->deviations && memcmp(a->deviations, b->deviations, (size_t)a->width * sizeof *a->deviations) != 0))
@@ -327,13 +355,26 @@ int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b)
     return f->feature_count == g->feature_count && f->target_count == g->target_count && !f->weights == !g->weights &&
            f->missing == g->missing && same_columns(f->feature_count, f->features, g->features) &&
            same_columns(f->target_count, f->targets, g->targets) &&
-           (!f->weights || same_columns(1, f->weights, g->weights));
+           (!f->weights || same_columns(1, f->weights, g->weights)) && !f->bag == !g->bag &&
+           (!f->bag || same_columns(1, f->bag, g->bag));
+}
+
+double gram_column_prepare(const gram_column *column, double value)
+{
+    const double bent = column->log_size > 0 ? asinh((value - column->log_centre) / column->log_size) : value;
+    return (bent - column->mean) / column->deviation;
+}
+
+double gram_column_unprepare(const gram_column *column, double value)
+{
+    const double bent = column->mean + column->deviation * value;
+    return column->log_size > 0 ? column->log_centre + column->log_size * sinh(bent) : bent;
 }
 
 double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value)
 {
     const gram_column *feature = &preparation->description.features[gram_preparation_feature_of(preparation, column)];
-    return feature->mean + feature->deviation * value;
+    return gram_column_unprepare(feature, value);
 }
 
 void gram_preparation_scale(const gram_preparation *preparation, int64_t n, const double *x, int64_t ldx, double *out)
@@ -341,7 +382,7 @@ void gram_preparation_scale(const gram_preparation *preparation, int64_t n, cons
     const int64_t d = preparation->description.feature_count;
     const gram_column *features = preparation->description.features;
     for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < d; l++) out[i * d + l] = (x[i * ldx + l] - features[l].mean) / features[l].deviation;
+        for (int64_t l = 0; l < d; l++) out[i * d + l] = gram_column_prepare(&features[l], x[i * ldx + l]);
 }
 
 gram_status gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options)

@@ -14,7 +14,8 @@ struct gram_preparation {
     atomic_int references;
     gram_arena arena; /* holds all that follows */
     gram_preparation_description description;
-    int64_t dimension;
+    int64_t dimension;   /* of the points */
+    int64_t width;       /* prepared columns of a row; of bags, those of their rows */
     int64_t *first;      /* prepared column at which each feature starts, and their number */
     gram_wanted *wanted; /* all columns, for reading */
     int64_t wanted_count;
@@ -26,6 +27,7 @@ typedef struct gram_roles {
     int64_t feature_count, target_count;
     int64_t *features, *targets;
     int64_t weights; /* -1: none */
+    int64_t bag;     /* -1: none */
 } gram_roles;
 
 /* Which rows of a table can be used. */
@@ -51,6 +53,10 @@ gram_status gram_preparation_options_read(gram_context *context, const gram_prep
 /* What two prepared columns differ by, or NULL; and do two preparations, which may be NULL, prepare the same columns alike? */
 const char *gram_column_difference(const gram_column *a, const gram_column *b);
 int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b);
+
+/* A number of a feature as it is prepared, and back. */
+double gram_column_prepare(const gram_column *column, double value);
+double gram_column_unprepare(const gram_column *column, double value);
 
 /* ---- from blocks of rows (preparation_blocks.c) ---- */
 

@@ -9,7 +9,9 @@
 #include <gram/text.h>
 
 #include "base/sweep.h"
+#include "data/group/row_groups.h"
 #include "data/preparation.h"
+#include "points/bags.h"
 #include "points/points.h"
 
 enum { BLOCK_ROWS = 1024 };
@@ -17,7 +19,7 @@ enum { BLOCK_ROWS = 1024 };
 typedef struct prepared_object {
     gram_prepared view; /* first: what the caller sees */
     gram_memory *memory;
-    int64_t *rows;
+    int64_t *rows, *first;
     double *x, *y, *weights;
     gram_objects **objects; /* d of them, or NULL */
 } prepared_object;
@@ -184,7 +186,7 @@ static void write_features(const applier *a, int64_t row, double *x)
             continue;
         }
         if (!column->text) {
-            out[0] = ((isnan(value) ? column->fill : value) - column->mean) / column->deviation;
+            out[0] = gram_column_prepare(column, isnan(value) ? column->fill : value);
             continue;
         }
         const int64_t level = level_of(b, value);
@@ -256,6 +258,7 @@ void gram_prepared_destroy(gram_prepared *prepared)
     for (int64_t l = 0; made->objects && l < made->view.d; l++) gram_objects_release(made->objects[l]);
     gram_memory_give(memory, made->objects);
     gram_memory_give(memory, made->rows);
+    gram_memory_give(memory, made->first);
     gram_memory_give(memory, made->x);
     gram_memory_give(memory, made->y);
     gram_memory_give(memory, made->weights);
@@ -336,13 +339,14 @@ done:
 static int is_ready(const applier *a)
 {
     const gram_table *table = a->table;
-    const int64_t d = a->preparation->dimension;
+    const int64_t d = a->preparation->width;
     if (!table->lent || a->choice.rows || a->roles.feature_count != d || table->lent_d < d || table->lent_ld != d)
         return 0;
     if (a->preparation->description.missing == GRAM_MISSING_MEAN) return 0;
     for (int64_t f = 0; f < d; f++) {
         const gram_column *column = a->features[f].column;
         if (column->text || column->kind != GRAM_COLUMN_PLAIN || column->mean != 0 || column->deviation != 1 ||
+            column->log_size > 0 ||
             a->features[f].place != f)
             return 0;
     }
@@ -353,7 +357,7 @@ static gram_status take_result(applier *a)
 {
     gram_status status = GRAM_OK;
     gram_context *context = a->context;
-    const int64_t n = a->choice.count, d = a->preparation->dimension, m = a->roles.target_count;
+    const int64_t n = a->choice.count, d = a->preparation->width, m = a->roles.target_count;
     int64_t numbers;
     prepared_object *made = NULL;
     TRY(gram_take(context, "preparation", 1, sizeof *made, (void **)&made));
@@ -405,6 +409,141 @@ done:
     return status;
 }
 
+/* ---- bags ---- */
+
+static gram_status read_keys(const applier *a, int64_t place, double *keys)
+{
+    gram_status status = GRAM_OK;
+    char where[GRAM_WHERE_SIZE];
+    for (int64_t i = 0; i < a->choice.count; i++) {
+        keys[i] = gram_table_at(a->table, row_of(a, i), place);
+        FAIL_IF(!isfinite(keys[i]), a->context, GRAM_ERROR_DATA,
+                "%s column '%s': a missing value in the column of bags", gram_table_where(a->table, row_of(a, i), where),
+                a->table->names[place]);
+    }
+done:
+    return status;
+}
+
+static const char *value_text(const gram_column *column, double value, char number[GRAM_NUMBER_SIZE])
+{
+    if (column->text && value >= 0) return column->levels[(int64_t)value];
+    return isnan(value) ? "a missing value" : gram_number_format(value, number);
+}
+
+/* A bag has one target and one weight: rows i and j of it differ. */
+static gram_status varies(const applier *a, const char *what, const gram_column *column, int64_t place, int64_t i,
+                          int64_t j, double one, double other)
+{
+    char where[GRAM_WHERE_SIZE], there[GRAM_WHERE_SIZE], number[GRAM_NUMBER_SIZE], value[GRAM_NUMBER_SIZE],
+        name[GRAM_NUMBER_SIZE];
+    const gram_table *table = a->table;
+    const double key = gram_table_at(table, row_of(a, i), place);
+    const char *bag = table->levels[place] ? gram_table_level(table, place, (int64_t)key) : gram_number_format(key, name);
+    char *end = gram_table_where(table, row_of(a, i), there);
+    end[strlen(end) - 1] = '\0';
+    return gram_fail(a->context, GRAM_ERROR_DATA, "%s column '%s': %s in bag '%.60s', which has %s at %s: %s",
+                     gram_table_where(table, row_of(a, j), where), column->name, value_text(column, other, number), bag,
+                     value_text(column, one, value), there, what);
+}
+
+static int differ(double a, double b)
+{
+    return a != b && !(isnan(a) && isnan(b));
+}
+
+static gram_status check_alike(const applier *a, const gram_row_groups *groups, int64_t place)
+{
+    gram_status status = GRAM_OK;
+    const prepared_object *made = a->made;
+    const int64_t m = made->view.targets;
+    for (int64_t j = 0; j < made->view.n; j++) {
+        const int64_t i = groups->order[groups->start[groups->of_row[j]]];
+        for (int64_t t = 0; t < m; t++)
+            if (differ(made->y[i * m + t], made->y[j * m + t]))
+                TRY(varies(a, "a bag has one target", a->targets[t].column, place, i, j, made->y[i * m + t],
+                           made->y[j * m + t]));
+        if (made->weights && differ(made->weights[i], made->weights[j]))
+            TRY(varies(a, "a bag has one weight", a->preparation->description.weights, place, i, j, made->weights[i],
+                       made->weights[j]));
+    }
+done:
+    return status;
+}
+
+/* The store of the bags: prepared rows, those of a bag next to each other. */
+static gram_status store_bags(const applier *a, const gram_row_groups *groups, gram_objects **bags)
+{
+    gram_status status = GRAM_OK;
+    const gram_prepared *view = &a->made->view;
+    gram_objects shape = {.kind = GRAM_OBJECT_BAG, .count = groups->count, .d = view->d};
+    TRY(gram_take(a->context, "bags", groups->count + 1, sizeof(int64_t), &shape.own[0]));
+    TRY(gram_take(a->context, "bags", view->n * view->d, sizeof(double), &shape.own[2]));
+    memcpy(shape.own[0], groups->start, (size_t)(groups->count + 1) * sizeof(int64_t));
+    double *out = shape.own[2];
+    for (int64_t k = 0; k < view->n; k++)
+        memcpy(out + k * view->d, view->x + groups->order[k] * view->d, (size_t)view->d * sizeof *out);
+    shape.start = shape.own[0];
+    shape.value = out;
+    return gram_bags_new(a->context, a->table->file, &shape, bags);
+done:
+    for (int i = 0; i < 3; i++) gram_give(a->context, shape.own[i]);
+    return status;
+}
+
+/* Targets and weights move to the places of the bags, which never lie behind their first rows; places in the store take that of the features. */
+static void settle_bags(const applier *a, const gram_row_groups *groups)
+{
+    prepared_object *made = a->made;
+    const int64_t m = made->view.targets;
+    for (int64_t g = 0; g < groups->count; g++) {
+        const int64_t i = groups->order[groups->start[g]];
+        if (m > 0) memmove(made->y + g * m, made->y + i * m, (size_t)m * sizeof *made->y);
+        if (made->weights) made->weights[g] = made->weights[i];
+        made->first[g] = row_of(a, i);
+        made->x[g] = (double)g;
+    }
+    made->view.n = made->view.table_rows = groups->count;
+    made->view.d = 1;
+    made->view.rows = NULL;
+    made->view.first = made->first;
+    made->view.x = made->x;
+    made->view.objects = made->objects;
+}
+
+/* Prepared rows that agree in the column of bags become one point. */
+static gram_status gather_bags(applier *a)
+{
+    gram_status status = GRAM_OK;
+    prepared_object *made = a->made;
+    gram_context *context = a->context;
+    const char *name = a->preparation->description.bag->name;
+    const int64_t place = find_place(a->table, name, 0), n = made->view.n;
+    gram_row_groups groups;
+    double *keys, *x = NULL;
+    if (place < 0) TRY(gram_table_no_column(context, a->table, name));
+    if (n == 0) return status;
+    TRY(gram_arena_take(context, &a->arena, "bags", n, sizeof *keys, (void **)&keys));
+    TRY(read_keys(a, place, keys));
+    TRY(gram_row_groups_find(context, &a->arena, n, keys, &groups));
+    TRY(check_alike(a, &groups, place));
+    TRY(gram_take(context, "bags", 1, sizeof *made->objects, (void **)&made->objects));
+    made->objects[0] = NULL;
+    TRY(store_bags(a, &groups, &made->objects[0]));
+    TRY(gram_take(context, "bags", groups.count, sizeof *made->first, (void **)&made->first));
+    TRY(gram_take(context, "bags", groups.count, sizeof *x, (void **)&x));
+    gram_give(context, made->x);
+    made->x = x;
+    settle_bags(a, &groups);
+done:
+    if (status < 0 && made->objects && made->view.d != 1) { /* there are not as many as columns yet */
+        gram_objects_release(made->objects[0]);
+        gram_give(context, made->objects);
+        made->objects = NULL;
+    }
+    return status;
+}
+
 static gram_status apply(applier *a)
 {
     gram_status status = GRAM_OK;
@@ -426,6 +565,7 @@ static gram_status apply(applier *a)
     if (made->x) made->view.x = made->x;
     made->view.y = made->y;
     made->view.weights = made->weights;
+    if (a->preparation->description.bag) TRY(gather_bags(a));
 done:
     gram_give(a->context, a->choice.rows);
     return status;

@@ -16,9 +16,9 @@
 
 /* ---- roles ---- */
 
-enum { NO_ROLE = 0, FEATURE, TARGET, WEIGHTS, IGNORED };
+enum { NO_ROLE = 0, FEATURE, TARGET, WEIGHTS, IGNORED, BAG };
 
-static const char *const role_names[] = {"", "a feature", "a target", "the weights", "ignored"};
+static const char *const role_names[] = {"", "a feature", "a target", "the weights", "ignored", "the bags"};
 
 static gram_status give_role(gram_context *context, const gram_table *table, char *role_of, int64_t column, int role)
 {
@@ -48,7 +48,7 @@ static gram_status default_target(gram_context *context, const gram_table *table
 {
     gram_status status = GRAM_OK;
     int64_t last = table->d - 1;
-    while (last >= 0 && (role_of[last] == IGNORED || role_of[last] == WEIGHTS)) last--;
+    while (last >= 0 && role_of[last] != NO_ROLE) last--;
     FAIL_IF(last < 0, context, GRAM_ERROR_DATA, "%s: no column is left for the target", table->file);
     TRY(give_role(context, table, role_of, last, TARGET));
     roles->targets[0] = last;
@@ -67,6 +67,9 @@ static gram_status find_roles(gram_context *context, const gram_table *table, co
     TRY(give_roles(context, table, options->weights, role_of, WEIGHTS, scratch, &count));
     FAIL_IF(count > 1, context, GRAM_ERROR_SYNTAX, "weights '%s': one column is needed", options->weights);
     roles->weights = count == 1 ? scratch[0] : -1;
+    TRY(give_roles(context, table, options->bag, role_of, BAG, scratch, &count));
+    FAIL_IF(count > 1, context, GRAM_ERROR_SYNTAX, "bag '%s': one column is needed", options->bag);
+    roles->bag = count == 1 ? scratch[0] : -1;
     TRY(give_roles(context, table, options->target, role_of, TARGET, roles->targets, &roles->target_count));
     if (!options->target) TRY(default_target(context, table, role_of, roles));
     count = 0;
@@ -341,6 +344,18 @@ done:
     return status;
 }
 
+/* Rows of bags are numbers. */
+static gram_status check_bag(const learner *l)
+{
+    gram_status status = GRAM_OK;
+    for (int64_t i = 0; l->roles.bag >= 0 && i < l->roles.feature_count; i++)
+        FAIL_IF(gram_table_column_kind(l->table, l->roles.features[i], NULL) != GRAM_COLUMN_PLAIN, l->context,
+                GRAM_ERROR_DATA, "%s: column '%s' holds no numbers, and a bag has rows of numbers; leave it out (--ignore)",
+                l->table->file, l->table->names[l->roles.features[i]]);
+done:
+    return status;
+}
+
 static gram_status learn(learner *l, gram_preparation **preparation)
 {
     gram_status status = GRAM_OK;
@@ -352,6 +367,9 @@ static gram_status learn(learner *l, gram_preparation **preparation)
     TRY(describe_columns(l, l->roles.target_count, l->roles.targets, &targets));
     TRY(describe_columns(l, l->roles.weights >= 0, &l->roles.weights, &weights));
     TRY(measure_features(l, features));
+    TRY(check_bag(l));
+    const int64_t place = l->roles.bag >= 0 ? l->roles.bag : 0;
+    const gram_column bag = {.name = l->table->names[place], .place = place, .deviation = 1};
     const gram_preparation_description description = {.feature_count = l->roles.feature_count,
                                                       .features = features,
                                                       .target_count = l->roles.target_count,
@@ -360,7 +378,8 @@ static gram_status learn(learner *l, gram_preparation **preparation)
                                                       .missing = l->options->missing,
                                                       .scaled = l->options->scale,
                                                       .named = l->table->named,
-                                                      .missing_texts = l->options->missing_texts};
+                                                      .missing_texts = l->options->missing_texts,
+                                                      .bag = l->roles.bag >= 0 ? &bag : NULL};
     TRY(gram_preparation_create(l->context, &description, preparation));
 done:
     gram_give(l->context, l->choice.rows);

@@ -95,6 +95,8 @@ static gram_status read_table(gram_context *context, const char *path, const gra
     how.text = GRAM_TEXT_CATEGORIES;
     how.keep_missing = 1; /* what to do with them is the preparation's matter */
     how.texts = options->texts;
+    how.graphs = options->graphs;
+    how.bag = options->bag;
     how.sparse = 1;
     how.gram = options->gram;
     TRY(gram_table_read(context, path, &how, &made->table));
@@ -110,6 +112,7 @@ static gram_preparation_options how_to_prepare(const gram_sample_options *option
     how.features = list;
     how.scale = options->scale;
     how.missing = options->missing;
+    how.bag = options->bag;
     return how;
 }
 

@@ -41,7 +41,8 @@ enum {
     GRAM_COLUMN_GROUPED = 4,    /* text that would be numbers but for separators between their digits */
     GRAM_COLUMN_HAS_SPARSE = 8, /* gram_column_kind */
     GRAM_COLUMN_HAS_TEXTS = 16,
-    GRAM_COLUMN_HAS_GIVEN = 32
+    GRAM_COLUMN_HAS_GIVEN = 32,
+    GRAM_COLUMN_HAS_GRAPHS = 64 /* texts that must be graphs */
 };
 
 /* Numbers of a row in the table's own array. */
@@ -99,6 +100,9 @@ gram_status gram_table_check_odd(gram_context *context, const gram_table *table,
 /* Makes a column one of text, unless it is already; one of texts that are no categories, which may be many and long. */
 gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column);
 gram_status gram_table_make_texts(gram_context *context, gram_table *table, int64_t column);
+
+/* Are all texts of columns of graphs graphs? GRAM_ERROR_DATA names the line of one that is not (group/graph_cells.c). */
+gram_status gram_table_check_graphs(gram_context *context, const gram_table *table);
 
 /* When all rows are there: sorts the levels and writes their places into the rows, which hold their slots. */
 gram_status gram_table_sort_levels(gram_context *context, gram_table *table);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "base/sized_struct.h"
 #include "data/documents/document_tables.h"
 #include "data/given/given_table.h"
@@ -21,6 +22,8 @@ static const format_row formats[] = {
     {GRAM_FORMAT_LIBSVM, ".svm", &gram_libsvm_type}, {GRAM_FORMAT_FASTA, ".fasta", &gram_fasta_type},
     {GRAM_FORMAT_FASTA, ".fa", &gram_fasta_type},    {GRAM_FORMAT_TEXT, ".txt", &gram_lines_type},
     {GRAM_FORMAT_NPZ, ".npz", &gram_npz_type},
+    {GRAM_FORMAT_SQLITE, ".sqlite", &gram_csv_type},
+    {GRAM_FORMAT_SQLITE, ".sqlite3", &gram_csv_type}, {GRAM_FORMAT_SQLITE, ".db", &gram_csv_type},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -41,6 +44,17 @@ static int ends_with(const char *text, size_t length, const char *ending)
         if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != ending[i]) return 0;
     }
     return 1;
+}
+
+/* The length of a path without the query of a database. */
+static size_t file_length(const char *path, gram_format format)
+{
+    const char *query = strchr(path, '?');
+    const size_t length = query ? (size_t)(query - path) : strlen(path);
+    if (query && format == GRAM_FORMAT_SQLITE) return length;
+    for (int i = 0; i < FORMATS && query && format == GRAM_FORMAT_AUTO; i++)
+        if (formats[i].format == GRAM_FORMAT_SQLITE && ends_with(path, length, formats[i].ending)) return length;
+    return strlen(path);
 }
 
 static gram_status check_options(gram_context *context, const gram_table_options *options)
@@ -71,18 +85,21 @@ static gram_status choose(gram_context *context, const char *path, const gram_ta
                           gram_table_options *known, const gram_format_type **type)
 {
     gram_status status = GRAM_OK;
-    size_t length = strlen(path);
     TRY(read_options(context, options, known));
     gram_format format = known->format;
+    size_t length = file_length(path, format);
     if (format == GRAM_FORMAT_AUTO && strcmp(path, "-") == 0) format = GRAM_FORMAT_CSV;
     if (ends_with(path, length, ".gz")) length -= strlen(".gz");
     for (int i = 0; i < FORMATS; i++) {
         *type = formats[i].type;
-        if (format == GRAM_FORMAT_AUTO ? ends_with(path, length, formats[i].ending) : format == formats[i].format)
-            return status;
+        if (format == GRAM_FORMAT_AUTO ? !ends_with(path, length, formats[i].ending) : format != formats[i].format)
+            continue;
+        known->format = formats[i].format;
+        if (known->format == GRAM_FORMAT_SQLITE) known->header = GRAM_HEADER_YES; /* as query_rows.h writes it */
+        return status;
     }
     FAIL_IF(format != GRAM_FORMAT_AUTO, context, GRAM_ERROR_ARGUMENT, "table_read: no format %d", (int)format);
-    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell its format, as .csv, .tsv, .npy, .npz, .libsvm, .fasta and .txt do", path);
+    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell its format, as .csv, .tsv, .npy, .npz, .libsvm, .sqlite, .fasta and .txt do", path);
 done:
     return status;
 }
@@ -109,6 +126,7 @@ static gram_status read_source(gram_context *context, const gram_format_type *ty
     TRY(gram_table_create(context, gram_source_name(source), &made));
     TRY(type->read ? type->read(context, source, options, made)
                    : read_by_filling(context, type, source, options, made));
+    TRY(gram_table_check_graphs(context, made));
     *table = made;
     made = NULL;
 done:
@@ -120,6 +138,41 @@ done:
 static int is_read_twice(const gram_format_type *type, const gram_table_options *options)
 {
     return type == &gram_libsvm_type || (type == &gram_csv_type && options->text == GRAM_TEXT_CATEGORIES);
+}
+
+/* Ranks must have read the same: sizes, names, numbers. Levels of text are numbers, places in a sorted list, and names. */
+static gram_status compare_ranks(gram_context *context, const char *name, const gram_table *table)
+{
+    const int64_t sizes[2] = {table->n, table->d};
+    uint64_t hash = gram_ranks_hash(0, sizes, sizeof sizes);
+    if (gram_ranks(context) == 1) return GRAM_OK;
+    for (int64_t j = 0; j < table->d; j++) {
+        const int64_t levels = table->levels[j] ? gram_levels_count(table->levels[j]) : 0;
+        hash = gram_ranks_hash(hash, table->names[j], strlen(table->names[j]));
+        for (int64_t k = 0; k < levels; k++)
+            hash = gram_ranks_hash(hash, gram_levels_text(table->levels[j], k), gram_levels_length(table->levels[j], k));
+    }
+    const int64_t numbers = table->n * gram_table_own_columns(table);
+    return gram_ranks_compare(context, name,
+                              gram_ranks_hash(hash, table->numbers, (size_t)numbers * sizeof *table->numbers));
+}
+
+/* For whichever format was chosen. */
+static gram_status open_source(gram_context *context, const char *path, const gram_table_options *known, int seekable,
+                               gram_source **source)
+{
+    gram_status status = GRAM_OK;
+    char *file = NULL;
+    if (known->format != GRAM_FORMAT_SQLITE)
+        return gram_source_open(context, path, seekable, source);
+    const size_t length = file_length(path, GRAM_FORMAT_SQLITE);
+    TRY(gram_take(context, "reading", (int64_t)length + 1, 1, (void **)&file));
+    memcpy(file, path, length);
+    file[length] = '\0';
+    TRY(gram_source_open_query(context, file, path[length] ? path + length + 1 : NULL, source));
+done:
+    gram_give(context, file);
+    return status;
 }
 
 gram_status gram_table_read(gram_context *context, const char *path, const gram_table_options *options,
@@ -135,9 +188,14 @@ gram_status gram_table_read(gram_context *context, const char *path, const gram_
     if (gram_table_wants_given(&known)) return gram_given_table_read(context, path, &known, table);
     if (!path) return GRAM_ERROR_ARGUMENT;
     TRY(choose(context, path, options, &known, &type));
-    TRY(gram_source_open(context, path, is_read_twice(type, &known), &source));
+    TRY(open_source(context, path, &known, is_read_twice(type, &known), &source));
     TRY(read_source(context, type, source, &known, table));
+    TRY(compare_ranks(context, gram_source_name(source), *table));
 done:
+    if (status < 0) {
+        gram_table_destroy(*table);
+        *table = NULL;
+    }
     gram_source_close(source);
     return status;
 }
@@ -215,7 +273,7 @@ gram_status gram_reader_open(gram_context *context, const char *path, const gram
     if (!context || !path || !reader) return GRAM_ERROR_ARGUMENT;
     *reader = NULL;
     TRY(choose(context, path, options, &known, &type));
-    TRY(gram_source_open(context, path, is_read_twice(type, &known) && !known.wanted, &source));
+    TRY(open_source(context, path, &known, is_read_twice(type, &known) && !known.wanted, &source));
     TRY(open_reader(context, type, source, &known, reader));
 done:
     return status;

@@ -151,8 +151,9 @@ static gram_status compile(compiling *c, const gram_kernel *kernel, int64_t d, g
     *out = node;
     node->kernel = is_normal_series(kernel) ? kernel->children[0] : kernel;
     node->d = d;
-    if (node->kernel->node == GRAM_NODE_CENTRE) {
-        if (!c->other) c->other = "centre";
+    const gram_node sort = node->kernel->node;
+    if (sort == GRAM_NODE_CENTRE || sort == GRAM_NODE_MEAN || sort == GRAM_NODE_AFTER) {
+        if (!c->other) c->other = sort == GRAM_NODE_CENTRE ? "centre" : sort == GRAM_NODE_MEAN ? "mean" : "after";
         return GRAM_OK;
     }
     if (node->kernel->node == GRAM_NODE_LEAF) return compile_leaf(c, node, node->kernel != kernel);

@@ -15,6 +15,7 @@
 #include <gram/random.h>
 
 #include "base/lapack.h"
+#include "base/ranks/collective.h"
 #include "base/sweep.h"
 #include "points/points.h"
 #include "solve/small_system.h"
@@ -56,17 +57,32 @@ gram_status gram_triangle_rows(gram_context *context, int64_t p, const double *f
     return gram_sweep_run(context, &sweep);
 }
 
+/* Chunks that all ranks have some of; whole blocks, so that results by blocks are those of one process. */
+static int64_t chunk_of(int64_t n, int64_t ranks)
+{
+    const int64_t each = (n + ranks - 1) / ranks, blocks = (each + BLOCK - 1) / BLOCK;
+    return least(CHUNK, blocks * BLOCK);
+}
+
 gram_status gram_feature_chunks(gram_context *context, const gram_features *map, const gram_points *x, int raw,
                                 int64_t ld, gram_feature_chunk_fn run, void *argument)
 {
     gram_status status = GRAM_OK;
+    const int64_t ranks = gram_ranks_share(context, x->n) ? gram_ranks(context) : 1;
+    const int64_t chunk = ranks > 1 ? chunk_of(x->n, ranks) : CHUNK;
     double *features = NULL;
-    TRY(gram_take(context, "features", least(x->n, CHUNK) * ld, sizeof *features, (void **)&features));
-    for (int64_t first = 0; first < x->n; first += CHUNK) {
-        const int64_t rows = least(CHUNK, x->n - first);
-        TRY((raw ? map->type->raw : map->type->transform)(context, map, rows, x->f64 + first * x->ld, x->ld, features,
-                                                          ld));
-        TRY(run(context, argument, first, rows, features, ld));
+    TRY(gram_take(context, "features", least(x->n, chunk) * ld, sizeof *features, (void **)&features));
+    if (ranks > 1) gram_ranks_part_ways(context);
+    for (int64_t k = ranks > 1 ? gram_rank(context) : 0; k * chunk < x->n && status >= 0; k += ranks) {
+        const int64_t first = k * chunk, rows = least(chunk, x->n - first);
+        status = (raw ? map->type->raw : map->type->transform)(context, map, rows, x->f64 + first * x->ld, x->ld,
+                                                               features, ld);
+        if (status >= 0) status = run(context, argument, first, rows, features, ld);
+    }
+    if (ranks > 1) {
+        gram_ranks_join(context);
+        TRY(gram_ranks_agree(context, status));
+        gram_ranks_note(context, "features", (double)x->n * (double)ld * (double)ld / (double)ranks);
     }
 done:
     gram_give(context, features);
@@ -283,6 +299,10 @@ gram_status gram_feature_ridge_make(gram_context *context, const gram_features *
     TRY(choose_raw(context, ridge, r));
     if (gram_feature_factor(map)) TRY(find_trace(context, r));
     TRY(gram_feature_chunks(context, map, problem->x, r->raw, r->width, add_chunk, &s));
+    if (gram_ranks_share(context, problem->n)) {
+        TRY(gram_ranks_sum(context, "features", r->width * r->width, r->products));
+        TRY(gram_ranks_sum(context, "features", 1, &s.seen));
+    }
     mirror(p, r->products, r->width);
     if (r->raw)
         TRY(turn_products(context, r));

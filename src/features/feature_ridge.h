@@ -54,7 +54,8 @@ gram_status gram_feature_ridge_path(gram_context *context, const gram_feature_ri
 /* The logarithm of the determinant of what gram_small_factor left. */
 double gram_small_logarithm(int64_t q, const double *s);
 
-/* Chunks of rows: features, or columns of K if `raw`, rows x p with stride ld. */
+/* Chunks of rows: features, or columns of K if `raw`, rows x p with stride ld. Of many rows each rank sees some of the chunks, and gram_ranks_share says
+ * that the caller must put together what they found. */
 typedef gram_status (*gram_feature_chunk_fn)(gram_context *context, void *argument, int64_t first, int64_t rows,
                                              double *features, int64_t ld);
 gram_status gram_feature_chunks(gram_context *context, const gram_features *map, const gram_points *x, int raw,

@@ -10,6 +10,7 @@
 
 #include <gram/eigen.h>
 
+#include "base/ranks/collective.h"
 #include "base/sweep.h"
 #include "features/feature_ridge.h"
 #include "points/points.h"
@@ -112,7 +113,10 @@ gram_status gram_feature_ridge_leverage(gram_context *context, const gram_featur
                     (int)p);
     gram_blas_leave(blas);
     leverages s = {.r = r, .shared = shared, .u = u, .out = leverage};
+    memset(leverage, 0, (size_t)r->problem->n * sizeof *leverage);
     TRY(gram_feature_chunks(context, r->map, r->problem->x, l != NULL, p, leverage_chunk, &s));
+    if (gram_ranks_share(context, r->problem->n))
+        TRY(gram_ranks_sum(context, "leave-one-out", r->problem->n, leverage));
 done:
     gram_give(context, u);
     gram_give(context, shared);
@@ -277,7 +281,9 @@ static gram_status leave_out(gram_context *context, path_work *w)
             w->shrunk[j * count + k] = over;
             for (int64_t o = 0; o < r->m; o++) fits[(j * count + k) * r->m + o] = over * w->g[j * r->m + o];
         }
+    memset(w->parts, 0, (size_t)(blocks * count) * sizeof *w->parts);
     TRY(gram_feature_chunks(context, r->map, r->problem->x, r->map->type->raw != NULL, p, path_chunk, w));
+    if (gram_ranks_share(context, n)) TRY(gram_ranks_sum(context, "path of lambda", blocks * count, w->parts));
     for (int64_t k = 0; k < count; k++) {
         w->path[k].loo = 0;
         for (int64_t t = 0; t < blocks; t++) w->path[k].loo += w->parts[t * count + k];

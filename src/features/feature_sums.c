@@ -17,6 +17,7 @@
 #include <gram/matrix.h>
 
 #include "base/lapack.h"
+#include "base/ranks/collective.h"
 #include "base/sweep.h"
 
 enum {
@@ -126,6 +127,24 @@ gram_status gram_feature_sums_add(gram_context *context, const gram_features *ma
             .what = "sums of features", .tasks = blocks * blocks, .run = product_task, .argument = &work};
         TRY(gram_sweep_run(context, &sweep));
     }
+done:
+    return status;
+}
+
+gram_status gram_feature_sums_join(gram_context *context, gram_feature_sums *s)
+{
+    gram_status status = GRAM_OK;
+    double few[3] = {(double)s->n, s->trace, s->missed}, radius = -s->radius;
+    const double rows = few[0], width = (double)s->width;
+    if (gram_ranks(context) == 1) return GRAM_OK;
+    TRY(gram_ranks_sum(context, "sums of features", s->width * s->width, s->products));
+    TRY(gram_ranks_sum(context, "sums of features", 3, few));
+    TRY(gram_ranks_least(context, &radius));
+    s->n = (int64_t)few[0];
+    s->trace = few[1];
+    s->missed = few[2];
+    s->radius = -radius;
+    gram_ranks_note(context, "sums over rows", rows * width * width);
 done:
     return status;
 }

@@ -36,6 +36,9 @@ gram_status gram_feature_sums_add(gram_context *context, const gram_features *ma
 /* Adds the sums of other rows: those of the same map and offset. */
 void gram_feature_sums_merge(gram_feature_sums *sums, const gram_feature_sums *other);
 
+/* The sums of all ranks, each of which added other rows: one sum of their products. */
+gram_status gram_feature_sums_join(gram_context *context, gram_feature_sums *sums);
+
 typedef struct gram_sums_ridge {
     double lambda;             /* NaN: the one with the least GCV is chosen */
     double *c;                 /* dimension x outputs: the caller's room */

@@ -322,6 +322,8 @@ static gram_status add_kernel(const finding *f, const gram_kernel *k, int64_t d,
              k->node == GRAM_NODE_EXP         ? "exp"
              : k->node == GRAM_NODE_NORMALIZE ? "normalize"
              : k->node == GRAM_NODE_SCALE     ? "scale"
+             : k->node == GRAM_NODE_MEAN      ? "mean"
+             : k->node == GRAM_NODE_AFTER     ? "after"
                                               : "centre");
     }
 done:

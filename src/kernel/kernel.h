@@ -115,10 +115,12 @@ typedef struct gram_kernel_type {
     /* of texts: the features of one, of which the kernel is the inner product (text/text_features.h), and which of its numbers say what symbols are and whether it is
      * divided by the features' length */
     void (*features)(const double *par, const struct gram_symbols *text, struct gram_feature_sink *sink);
-    int over, scaled;
+    int over, scaled; /* over -1: bytes */
     int sets; /* of texts: a text is a list of items, and features are not divided by anything */
     /* what the name means on columns of texts and of sparse rows, if that is another formula; of the same parameters. NULL: nothing */
     const struct gram_kernel_type *on_texts, *on_sparse;
+    /* of texts that must be of some form: GRAM_ERROR_DATA if one is not; optional */
+    gram_status (*check_text)(gram_context *context, const char *text, int64_t length);
     int spec_count;
     gram_parameter_spec specs[GRAM_MAX_SPECS];
 
@@ -191,6 +193,8 @@ typedef struct gram_kernel_type {
                        gram_plane_jet *out);
     /* the leaf divided by its diagonal, if that is a kernel of the same parameters: it then cannot overflow; optional */
     const struct gram_kernel_type *normalized;
+    /* positive definite in as many columns as it is told, and in no Hilbert space of infinitely many */
+    int finite_only;
     /* the form may not reach this, or an entry would be infinite; optional, inner products only */
     double (*form_upper)(const double *par);
     /* no coordinate may be below this; optional */
@@ -232,7 +236,9 @@ typedef enum gram_node {
     GRAM_NODE_WARP,      /* child sees A x, A = `matrix` with `matrix_rows` rows and `matrix_columns` columns */
     GRAM_NODE_NORMALIZE, /* child(x, y)/sqrt(child(x, x) child(y, y)) */
     GRAM_NODE_SCALE,     /* f(x) child(x, y) f(y), f = external->factor */
-    GRAM_NODE_CENTRE     /* child - its means over the sample external->points; external NULL: no sample yet */
+    GRAM_NODE_CENTRE,    /* child - its means over the sample external->points; external NULL: no sample yet */
+    GRAM_NODE_MEAN,      /* of two bags the mean of the child over all pairs of their rows; `exponent` random frequencies, 0: none */
+    GRAM_NODE_AFTER      /* the second child, a leaf, at the distance that the first makes */
 } gram_node;
 
 /* What a kernel holds that has no text: kernels of these exist in C only. Counted: kernels that are made from such a one
@@ -285,6 +291,7 @@ enum {
     GRAM_KERNEL_MAX_SIZE = 4096,
     GRAM_KERNEL_MAX_TEXT = 1 << 20,
     GRAM_KERNEL_MAX_POWER = 64,
+    GRAM_KERNEL_MAX_FREQUENCIES = 1 << 16,
     GRAM_KERNEL_MAX_COLUMNS = 4096,   /* of one `on`; rows and columns of a warp's matrix */
     GRAM_KERNEL_MAX_COLUMN = 1 << 30, /* the highest, from 1 */
     GRAM_KERNEL_MAX_NUMBERS = 1 << 24 /* of one argument */
@@ -365,12 +372,22 @@ typedef struct gram_view {
     const int64_t *columns;
     const gram_kernel *warp; /* the innermost one, or NULL */
     const struct gram_view *outer;
+    int apart; /* what is seen are no columns of the points: rows of a bag, or a distance that a kernel makes; d is 1 then */
 } gram_view;
 
 /* The view of the child of an `on` or a warp whose own view is `outer`, which must live as long. Columns are taken from
  * the context (the caller gives them back). The kernel must fit. */
 gram_status gram_view_enter(gram_context *context, const gram_kernel *kernel, const gram_view *outer, gram_view *inner);
 void gram_view_leave(gram_context *context, gram_view *inner);
+
+/* What a part sees that has no columns of the points: the rows of bags under `mean`, the distance under `after`. */
+static inline gram_view gram_view_apart(void)
+{
+    return (gram_view){.d = 1, .apart = 1};
+}
+
+/* Is there a node of this sort in the tree? */
+int gram_kernel_has_node(const gram_kernel *kernel, gram_node node);
 
 /* A new leaf in place of a leaf. */
 typedef gram_status (*gram_leaf_map)(gram_context *context, void *state, const gram_kernel *leaf, const gram_view *view,
@@ -390,6 +407,17 @@ gram_status gram_kernel_check_kinds(gram_context *context, const gram_kernel *ke
  * (gram_kernel_check_dimension); with view NULL columns are not followed and the map sees NULL. */
 gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
                                 gram_leaf_map map, void *state, gram_kernel **out);
+
+/* The same, with a say where columns of the points end: `inside` makes the child of a mean that has this view, `outside` the leaf of an after whose
+ * first child was rebuilt to `inner`. */
+typedef struct gram_rebuild {
+    gram_leaf_map map, inside;
+    gram_status (*outside)(gram_context *context, void *state, gram_kernel *inner, const gram_kernel *leaf,
+                           const gram_view *view, gram_kernel **out);
+    void *state;
+} gram_rebuild;
+gram_status gram_kernel_rebuild_by(gram_context *context, const gram_kernel *kernel, const gram_view *view,
+                                   const gram_rebuild *how, gram_kernel **out);
 
 /* The same tree in which every centre without a sample has this one. */
 gram_status gram_kernel_rebuild_centres(gram_context *context, const gram_kernel *kernel, gram_external *sample,

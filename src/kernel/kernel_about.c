@@ -38,6 +38,7 @@ static int64_t columns_needed(const gram_kernel *kernel)
 {
     int64_t most = 1;
     if (kernel->node == GRAM_NODE_WARP) return kernel->matrix_columns;
+    if (kernel->node == GRAM_NODE_MEAN) return 1; /* a column of bags */
     if (kernel->node == GRAM_NODE_ON) {
         for (int64_t i = 0; i < kernel->column_count; i++)
             if (kernel->columns[i] >= most) most = kernel->columns[i] + 1;

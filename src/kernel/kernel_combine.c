@@ -145,6 +145,55 @@ gram_status gram_kernel_normalize(gram_context *context, gram_kernel *a, gram_ke
     return gram_kernel_with_child(context, &(gram_kernel){.node = GRAM_NODE_NORMALIZE}, a, kernel);
 }
 
+gram_status gram_kernel_mean(gram_context *context, gram_kernel *a, int frequencies, gram_kernel **kernel)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
+    *kernel = NULL;
+    FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_mean: a is NULL");
+    FAIL_IF(frequencies < 0 || frequencies > GRAM_KERNEL_MAX_FREQUENCIES, context, GRAM_ERROR_ARGUMENT,
+            "mean: fourier = %d, it may be from 1 to %d", frequencies, GRAM_KERNEL_MAX_FREQUENCIES);
+    TRY(gram_kernel_with_child(context, &(gram_kernel){.node = GRAM_NODE_MEAN, .exponent = frequencies}, a, kernel));
+done:
+    return status;
+}
+
+/* Is it a kernel of a distance, with one length-scale, in any Hilbert space? */
+static gram_status check_outer(gram_context *context, const gram_kernel *outer)
+{
+    gram_status status = GRAM_OK;
+    const int leaf = outer->node == GRAM_NODE_LEAF && !outer->external && outer->type->form == GRAM_FORM_SQDIST;
+    const gram_argument *length = leaf ? gram_kernel_argument(outer, GRAM_ROLE_LENGTH) : NULL;
+    FAIL_IF(!leaf, context, GRAM_ERROR_ARGUMENT,
+            "after: the second kernel must be one of a distance, alone: rbf, laplace, matern, rq, imq or powexp");
+    FAIL_IF(outer->type->finite_only, context, GRAM_ERROR_ARGUMENT,
+            "after: %s is positive definite in a given number of columns only, and the distance that a kernel makes is one of a "
+            "Hilbert space",
+            outer->type->name);
+    FAIL_IF((length && length->count != 1) || gram_kernel_argument(outer, GRAM_ROLE_COVARIANCE), context,
+            GRAM_ERROR_ARGUMENT, "after: the second kernel sees one distance, so it has one length-scale");
+done:
+    return status;
+}
+
+gram_status gram_kernel_after(gram_context *context, gram_kernel *a, gram_kernel *outer, gram_kernel **kernel)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *made = NULL;
+    gram_kernel *const operands[2] = {a, outer};
+    if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
+    *kernel = NULL;
+    FAIL_IF(!a || !outer, context, GRAM_ERROR_ARGUMENT, "kernel_after: %s is NULL", a ? "outer" : "a");
+    TRY(check_outer(context, outer));
+    TRY(gram_kernel_new(context, GRAM_NODE_AFTER, (gram_node_room){.children = 2}, &made));
+    TRY(adopt(context, made, operands, 2));
+    *kernel = made;
+    made = NULL;
+done:
+    gram_kernel_release(made);
+    return status;
+}
+
 static gram_status check_matrix(gram_context *context, int64_t rows, int64_t columns, const double *matrix)
 {
     gram_status status = GRAM_OK;

@@ -32,6 +32,7 @@
  *   normalize  with k(x,x) > 0 strictly, and if a is continuous universal, as a; of a stationary kernel everything.
  *   scale      strictly no if a says no; else unknown.
  *   centre     neither strictly nor universal; characteristic as a.
+ *   mean       the mean over pairs of rows of two bags: positive definite as a; after(a, b): also strictly if the features of a tell points apart.
  *   warp       A one to one on the columns that it uses keeps yes; if it is not: no. A onto keeps no.
  * Rank: adds and multiplies, an upper bound. Derivatives: the smallest. Sobolev order: the smallest, if all of them have
  * one on the same columns (and are stationary in a product); smooth terms of finite rank do not change that of a pinned one.
@@ -501,6 +502,25 @@ done:
     return status;
 }
 
+/* The operand sees rows of numbers, at least as many columns as it names. */
+static gram_status compose_mean(const composing *c, const gram_kernel *kernel, const gram_view *view, int level,
+                                gram_known *out)
+{
+    gram_status status = GRAM_OK;
+    composing inside = {.context = c->context};
+    gram_view rows = {.d = 1};
+    TRY(gram_kernel_least_dimension(c->context, kernel->children[0], &rows.d));
+    TRY(start_composing(c->context, rows.d, kernel->children[0]->depth, &inside));
+    TRY(compose(&inside, kernel->children[0], &rows, 0, out));
+    gram_known_mean(out, kernel->exponent);
+    out->seen = take_set(c, level, 0);
+    mark_columns(view, out->seen);
+    out->seen_count = count_set(c, out->seen);
+done:
+    stop_composing(&inside);
+    return status;
+}
+
 static gram_status compose(const composing *c, const gram_kernel *kernel, const gram_view *view, int level,
                            gram_known *out)
 {
@@ -529,8 +549,11 @@ static gram_status compose(const composing *c, const gram_kernel *kernel, const 
     case GRAM_NODE_EXP:
     case GRAM_NODE_NORMALIZE:
     case GRAM_NODE_SCALE:
-    case GRAM_NODE_CENTRE: TRY(compose(c, kernel->children[0], view, level, out)); break;
+    case GRAM_NODE_CENTRE:
+    case GRAM_NODE_AFTER: TRY(compose(c, kernel->children[0], view, level, out)); break;
+    case GRAM_NODE_MEAN: TRY(compose_mean(c, kernel, view, level, out)); break;
     }
+    if (kernel->node == GRAM_NODE_AFTER) gram_known_after(out, kernel->children[1]);
     if (kernel->node == GRAM_NODE_EXP) gram_known_exp(out);
     if (kernel->node == GRAM_NODE_NORMALIZE) gram_known_normalize(out);
     if (kernel->node == GRAM_NODE_CENTRE) gram_known_centre(out);

@@ -30,6 +30,9 @@ void gram_known_constant(gram_known *part);
 void gram_known_exp(gram_known *part);
 void gram_known_normalize(gram_known *part);
 void gram_known_centre(gram_known *part);
+/* (embedding/embedding_facts.c) The rows' -> the bags'; the first operand's -> that of after(a, outer). */
+void gram_known_mean(gram_known *part, int frequencies);
+void gram_known_after(gram_known *part, const gram_kernel *outer);
 /* f sees `more` columns that the operand does not. */
 void gram_known_scale(gram_known *part, int more);
 

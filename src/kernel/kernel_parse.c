@@ -555,13 +555,19 @@ done:
 
 static gram_status read_sum(parser *p);
 
-static gram_status read_nested(parser *p)
+static gram_status read_inside(parser *p)
 {
     if (p->nesting == GRAM_KERNEL_MAX_DEPTH)
         return fail_at(p, p->at, GRAM_ERROR_SYNTAX, "nested deeper than %d levels", GRAM_KERNEL_MAX_DEPTH);
     p->nesting++;
     const gram_status status = read_sum(p);
     p->nesting--;
+    return status;
+}
+
+static gram_status read_nested(parser *p)
+{
+    const gram_status status = read_inside(p);
     return status < 0 ? status : expect(p, ')');
 }
 
@@ -642,6 +648,44 @@ done:
     return status;
 }
 
+/* The rest after "mean(": a kernel, and the number of random frequencies. */
+static gram_status read_mean(parser *p, size_t start)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *kernel = NULL;
+    int64_t frequencies = 0;
+    TRY(read_inside(p));
+    if (accept(p, ',')) {
+        (void)peek(p);
+        const size_t at = p->at, end = name_end(p);
+        if (!name_is(p, at, end, "fourier")) return unexpected(p, "'fourier='");
+        p->at = end;
+        TRY(expect(p, '='));
+        (void)peek(p);
+        TRY(read_whole(p, "fourier", GRAM_KERNEL_MAX_FREQUENCIES, &frequencies));
+    }
+    TRY(expect(p, ')'));
+    TRY(place(p, start, gram_kernel_mean(p->context, p->stack[p->count - 1], (int)frequencies, &kernel)));
+    replace(p, p->count - 1, kernel);
+done:
+    return status;
+}
+
+/* The rest after "after(". */
+static gram_status read_after(parser *p, size_t start)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *kernel = NULL;
+    TRY(read_inside(p));
+    if (!accept(p, ',')) return unexpected(p, "',' and a kernel of the distance");
+    TRY(read_nested(p));
+    TRY(place(p, start,
+              gram_kernel_after(p->context, p->stack[p->count - 2], p->stack[p->count - 1], &kernel)));
+    replace(p, p->count - 2, kernel);
+done:
+    return status;
+}
+
 /* ---- expressions ---- */
 
 static gram_status read_exp(parser *p, size_t start)
@@ -671,6 +715,8 @@ static const struct {
     {"warp", "a matrix and a kernel: warp([1,0;0,2], rbf)", read_warp},
     {"scale", "a column and a kernel: scale(2, rbf)", read_scale},
     {"centre", "a kernel: centre(rbf)", read_centre},
+    {"mean", "a kernel of the rows of bags: mean(rbf)", read_mean},
+    {"after", "a kernel and one of the distance that it makes: after(mean(rbf), rbf)", read_after},
 };
 
 static gram_status unknown_kernel(const parser *p, size_t from, size_t to)

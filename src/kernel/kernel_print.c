@@ -155,9 +155,19 @@ static void put_enclosing(writer *w, const gram_kernel *kernel)
         put(w, ", ");
         break;
     case GRAM_NODE_CENTRE: put(w, "centre("); break;
+    case GRAM_NODE_MEAN: put(w, "mean("); break;
+    case GRAM_NODE_AFTER: put(w, "after("); break;
     default: put(w, kernel->node == GRAM_NODE_EXP ? "exp(" : "normalize("); break;
     }
     put_kernel(w, kernel->children[0]);
+    if (kernel->node == GRAM_NODE_AFTER) {
+        put(w, ", ");
+        put_kernel(w, kernel->children[1]);
+    }
+    if (kernel->node == GRAM_NODE_MEAN && kernel->exponent > 0) {
+        put(w, ", fourier=");
+        put_index(w, kernel->exponent);
+    }
     put(w, angle ? ">" : ")");
 }
 

@@ -13,7 +13,8 @@
 
 #include "base/sweep.h"
 #include "kernel/kernel.h"
-#include "points/points.h"
+#include "kernel/embedding/resolve_parts.h"
+#include "points/bags.h"
 
 enum { MAX_ROWS = 2000, COLUMNS_PER_PANEL = 64, ROWS_PER_TASK = 32, RANDOM_STREAM = 0x6d6564 /* "med" */ };
 
@@ -34,6 +35,7 @@ typedef struct resolving {
     double *panel;    /* COLUMNS_PER_PANEL columns of `rows` numbers, one after the other */
     double *mapped;   /* under a warp: its columns, `rows` numbers each; otherwise NULL */
     median *known;
+    gram_after_median after; /* of what a kernel inside makes */
 } resolving;
 
 static int64_t pair_count(const resolving *r)
@@ -300,8 +302,9 @@ done:
 
 /* ---- the tree ---- */
 
-static gram_status resolve_leaf(gram_context *context, void *state, const gram_kernel *leaf, const gram_view *view,
-                                gram_kernel **out)
+/* `inner`: the kernel whose distance the leaf sees, NULL: it sees the points. */
+static gram_status resolve_numbers(gram_context *context, resolving *r, const gram_kernel *leaf, gram_kernel *inner,
+                                   const gram_view *view, gram_kernel **out)
 {
     gram_status status = GRAM_OK;
     gram_argument arguments[GRAM_MAX_SPECS];
@@ -312,8 +315,10 @@ static gram_status resolve_leaf(gram_context *context, void *state, const gram_k
         const gram_parameter_spec *spec = &leaf->type->specs[i];
         if (arguments[i].count == 0 || arguments[i].set) continue;
         values[i] = spec->resolved;
-        if (spec->role == GRAM_ROLE_LENGTH && (form == GRAM_FORM_SQDIST || form == GRAM_FORM_L1))
-            TRY(find_median(context, state, view, form == GRAM_FORM_L1, &values[i]));
+        if (spec->role == GRAM_ROLE_LENGTH && inner)
+            TRY(r->after(context, inner, view, r->points, &values[i]));
+        else if (spec->role == GRAM_ROLE_LENGTH && (form == GRAM_FORM_SQDIST || form == GRAM_FORM_L1))
+            TRY(find_median(context, r, view, form == GRAM_FORM_L1, &values[i]));
         arguments[i].values = &values[i];
         arguments[i].set = 1;
     }
@@ -322,8 +327,41 @@ done:
     return status;
 }
 
+static gram_status resolve_leaf(gram_context *context, void *state, const gram_kernel *leaf, const gram_view *view,
+                                gram_kernel **out)
+{
+    return resolve_numbers(context, state, leaf, NULL, view, out);
+}
+
+static gram_status resolve_outside(gram_context *context, void *state, gram_kernel *inner, const gram_kernel *leaf,
+                                   const gram_view *view, gram_kernel **out)
+{
+    return resolve_numbers(context, state, leaf, inner, view, out);
+}
+
+/* Of bags: by their rows. */
+static gram_status resolve_inside(gram_context *context, void *state, const gram_kernel *child, const gram_view *view,
+                                  gram_kernel **out)
+{
+    gram_status status = GRAM_OK;
+    const resolving *r = state;
+    const int64_t column = column_id(view, 0);
+    gram_bag_rows bags = {NULL, NULL};
+    FAIL_IF(view->warp || gram_points_kind(r->points, column) != GRAM_OBJECT_BAG, context, GRAM_ERROR_UNSUPPORTED,
+            "mean takes bags, and column %lld holds %s", (long long)column + 1,
+            gram_object_kind_name(gram_points_kind(r->points, column)));
+    TRY(gram_bag_rows_gather(context, r->points, column, 0, NULL, &bags));
+    TRY(gram_kernel_resolve_parts(context, child, bags.rows, r->after, out));
+done:
+    gram_bag_rows_give(context, &bags);
+    return status;
+}
+
+/* Under a mean and outside of an after lengths are not those of the points. */
 static int has_open_length(const gram_kernel *kernel)
 {
+    if (kernel->node == GRAM_NODE_MEAN) return 0;
+    if (kernel->node == GRAM_NODE_AFTER) return has_open_length(kernel->children[0]);
     if (kernel->node == GRAM_NODE_LEAF) {
         const gram_argument *length = gram_kernel_argument(kernel, GRAM_ROLE_LENGTH);
         return length && !length->set;
@@ -361,23 +399,25 @@ static void finish(gram_context *context, resolving *r)
     gram_give(context, r->row_ids);
 }
 
-gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel, const gram_points *points,
-                                gram_kernel **out)
+gram_status gram_kernel_resolve_parts(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                      gram_after_median after, gram_kernel **out)
 {
     gram_status status = GRAM_OK;
-    if (!context || !out) return GRAM_ERROR_ARGUMENT;
-    *out = NULL;
-    if (!kernel || !points)
-        return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_resolve: %s is NULL", kernel ? "points" : "kernel");
-    resolving r = {.points = points};
+    resolving r = {.points = points, .after = after};
+    const gram_rebuild how = {resolve_leaf, resolve_inside, resolve_outside, &r};
     gram_kernel *bound = NULL;
     const gram_view all = {.d = points->d};
     TRY(gram_kernel_check_dimension(context, kernel, points->d));
     if (has_open_length(kernel)) TRY(prepare(context, &r));
     TRY(gram_kernel_bind_rows(context, kernel, points, &bound));
-    TRY(gram_kernel_rebuild(context, bound, &all, resolve_leaf, &r, out));
+    TRY(gram_kernel_rebuild_by(context, bound, &all, &how, out));
 done:
     gram_kernel_release(bound);
     finish(context, &r);
     return status;
+}
+
+double gram_median(double *x, int64_t n)
+{
+    return middle_of(x, n, 0);
 }

@@ -10,13 +10,13 @@ gram_status gram_view_enter(gram_context *context, const gram_kernel *kernel, co
     int64_t *columns = NULL;
     *inner = (gram_view){.d = 0};
     if (kernel->node == GRAM_NODE_WARP) {
-        *inner = (gram_view){.d = kernel->matrix_rows, .warp = kernel, .outer = outer};
+        *inner = (gram_view){.d = kernel->matrix_rows, .warp = kernel, .outer = outer, .apart = outer->apart};
         goto done;
     }
     TRY(gram_take(context, "kernel: columns", kernel->column_count, sizeof *columns, (void **)&columns));
     for (int64_t i = 0; i < kernel->column_count; i++)
         columns[i] = outer->columns ? outer->columns[kernel->columns[i]] : kernel->columns[i];
-    *inner = (gram_view){kernel->column_count, columns, outer->warp, outer->outer};
+    *inner = (gram_view){kernel->column_count, columns, outer->warp, outer->outer, outer->apart};
 done:
     return status;
 }
@@ -27,11 +27,18 @@ void gram_view_leave(gram_context *context, gram_view *inner)
     *inner = (gram_view){.d = 0};
 }
 
+int gram_kernel_has_node(const gram_kernel *kernel, gram_node node)
+{
+    if (kernel->node == node) return 1;
+    for (int i = 0; i < kernel->child_count; i++)
+        if (gram_kernel_has_node(kernel->children[i], node)) return 1;
+    return 0;
+}
+
 /* ---- the tree with other leaves, or with samples ---- */
 
 typedef struct rebuilding {
-    gram_leaf_map map; /* NULL: leaves are kept */
-    void *state;
+    gram_rebuild by;       /* map NULL: leaves are kept; inside or outside NULL: as any leaf, with a view apart */
     gram_external *sample; /* or NULL: of centres without one */
 } rebuilding;
 
@@ -54,6 +61,33 @@ done:
     return status;
 }
 
+static gram_status rebuild_after(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
+                                 const gram_view *view, gram_kernel **out)
+{
+    gram_status status = GRAM_OK;
+    const gram_view apart = gram_view_apart();
+    const gram_kernel *leaf = kernel->children[1];
+    gram_kernel *inner = NULL, *outer = NULL;
+    TRY(rebuild(context, how, kernel->children[0], view, &inner));
+    TRY(how->by.outside ? how->by.outside(context, how->by.state, inner, leaf, view, &outer)
+                        : rebuild(context, how, leaf, view ? &apart : NULL, &outer));
+    TRY(gram_kernel_after(context, inner, outer, out));
+done:
+    gram_kernel_release(inner);
+    gram_kernel_release(outer);
+    return status;
+}
+
+static gram_status rebuild_child(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
+                                 const gram_view *view, gram_kernel **out)
+{
+    const gram_view apart = gram_view_apart();
+    const int mean = kernel->node == GRAM_NODE_MEAN;
+    if (mean && how->by.inside && view)
+        return how->by.inside(context, how->by.state, kernel->children[0], view, out);
+    return rebuild(context, how, kernel->children[0], mean && view ? &apart : view, out);
+}
+
 static gram_status rebuild_one(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
                                const gram_view *view, gram_kernel **out)
 {
@@ -62,7 +96,7 @@ static gram_status rebuild_one(gram_context *context, const rebuilding *how, con
     gram_view inner = {.d = 0};
     const int enters = view && (kernel->node == GRAM_NODE_ON || kernel->node == GRAM_NODE_WARP);
     if (enters) TRY(gram_view_enter(context, kernel, view, &inner));
-    TRY(rebuild(context, how, kernel->children[0], enters ? &inner : view, &child));
+    TRY(rebuild_child(context, how, kernel, enters ? &inner : view, &child));
     const gram_kernel centre = {.node = GRAM_NODE_CENTRE, .external = how->sample};
     const int lacks = kernel->node == GRAM_NODE_CENTRE && !kernel->external;
     TRY(gram_kernel_with_child(context, lacks ? &centre : kernel, child, out));
@@ -78,8 +112,9 @@ static gram_status rebuild(gram_context *context, const rebuilding *how, const g
     *out = NULL;
     if (kernel->node == GRAM_NODE_SUM || kernel->node == GRAM_NODE_PRODUCT)
         return rebuild_operands(context, how, kernel, view, out);
+    if (kernel->node == GRAM_NODE_AFTER) return rebuild_after(context, how, kernel, view, out);
     if (kernel->node != GRAM_NODE_LEAF) return rebuild_one(context, how, kernel, view, out);
-    if (!kernel->external && how->map) return how->map(context, how->state, kernel, view, out);
+    if (!kernel->external && how->by.map) return how->by.map(context, how->by.state, kernel, view, out);
     *out = gram_kernel_retain((gram_kernel *)kernel); /* it never changes: only the count of its owners does */
     return GRAM_OK;
 }
@@ -87,14 +122,21 @@ static gram_status rebuild(gram_context *context, const rebuilding *how, const g
 gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
                                 gram_leaf_map map, void *state, gram_kernel **out)
 {
-    const rebuilding how = {map, state, NULL};
+    const rebuilding how = {{.map = map, .state = state}, NULL};
+    return rebuild(context, &how, kernel, view, out);
+}
+
+gram_status gram_kernel_rebuild_by(gram_context *context, const gram_kernel *kernel, const gram_view *view,
+                                   const gram_rebuild *by, gram_kernel **out)
+{
+    const rebuilding how = {*by, NULL};
     return rebuild(context, &how, kernel, view, out);
 }
 
 gram_status gram_kernel_rebuild_centres(gram_context *context, const gram_kernel *kernel, gram_external *sample,
                                         gram_kernel **out)
 {
-    const rebuilding how = {NULL, NULL, sample};
+    const rebuilding how = {.sample = sample};
     return rebuild(context, &how, kernel, NULL, out);
 }
 
@@ -138,6 +180,12 @@ gram_status gram_kernel_check_part(gram_context *context, const gram_kernel *ker
             "warp: the matrix has %lld column%s, the points have %lld here", (long long)kernel->matrix_columns,
             kernel->matrix_columns == 1 ? "" : "s", (long long)d);
     if (kernel->node == GRAM_NODE_CENTRE) TRY(check_sample(context, kernel, whole));
+    if (kernel->node == GRAM_NODE_MEAN) {
+        FAIL_IF(d != 1, context, GRAM_ERROR_DIMENSION,
+                "mean: it sees %lld columns and takes one, of bags: on(1, mean(...))", (long long)d);
+        return GRAM_OK; /* the child sees the columns of the bags' rows */
+    }
+    if (kernel->node == GRAM_NODE_AFTER) return gram_kernel_check_part(context, kernel->children[0], d, whole);
     if (kernel->node == GRAM_NODE_ON) seen = kernel->column_count;
     if (kernel->node == GRAM_NODE_WARP) seen = kernel->matrix_rows;
     for (int i = 0; i < kernel->child_count; i++)
@@ -178,6 +226,18 @@ done:
     return status;
 }
 
+/* The leaves under a mean see rows of numbers, which the engine of the rows checks. */
+static gram_status check_bags(gram_context *context, const gram_view *view, const gram_points *points)
+{
+    gram_status status = GRAM_OK;
+    const int64_t column = view->columns ? view->columns[0] : 0;
+    FAIL_IF(view->d != 1 || view->warp || gram_points_kind(points, column) != GRAM_OBJECT_BAG, context,
+            GRAM_ERROR_UNSUPPORTED, "mean takes bags, and column %lld holds %s", (long long)column + 1,
+            gram_object_kind_name(gram_points_kind(points, column)));
+done:
+    return status;
+}
+
 static gram_status check_seen(gram_context *context, const gram_kernel *kernel, const gram_view *view,
                               const gram_points *points)
 {
@@ -189,8 +249,9 @@ static gram_status check_seen(gram_context *context, const gram_kernel *kernel, 
         while (seen->warp) seen = seen->outer; /* what is warped */
         return gram_leaf_check_kinds(context, kernel->type, seen->d, seen->columns, view->warp != NULL, points);
     }
+    if (kernel->node == GRAM_NODE_MEAN) return check_bags(context, view, points);
     if (enters) TRY(gram_view_enter(context, kernel, view, &inner));
-    for (int i = 0; i < kernel->child_count; i++)
+    for (int i = 0; i < (kernel->node == GRAM_NODE_AFTER ? 1 : kernel->child_count); i++)
         TRY(check_seen(context, kernel->children[i], enters ? &inner : view, points));
 done:
     gram_view_leave(context, &inner);

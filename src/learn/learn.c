@@ -15,6 +15,7 @@
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
+#include "learn/transform/feature_transform.h"
 #include "model/model.h"
 #include "points/points.h"
 #include "solve/eigen/given_psd.h"
@@ -34,6 +35,7 @@ void gram_learner_forget(gram_learner *learner)
     gram_model_destroy(learning->initial);
     gram_arena_release(&learning->arena);
     *learning = (gram_learning){0};
+    learner->left_out = NULL;
     learner->has_learnt = 0;
 }
 
@@ -153,6 +155,7 @@ void gram_learning_preparation_options(gram_learning *learning, const char *feat
               : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
     options->missing = (gram_missing)missing.value;
     options->missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    options->bag = gram_learning_common(learning, GRAM_COMMON_BAG);
     learning->has_row_noise = row_noise != NULL;
 }
 
@@ -187,6 +190,11 @@ static gram_status prepare(gram_learning *learning, const gram_table *table, con
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }
 
+gram_status gram_learning_prepare(gram_learning *learning, const gram_table *table)
+{
+    return prepare(learning, table, NULL);
+}
+
 static void count_rows(gram_learning *learning)
 {
     const gram_prepared *data = learning->data;
@@ -217,11 +225,24 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
-/* The method's kernel; where all that there is are rows of a given matrix, with that in the place of rbf. */
+/* Of bags a kernel of the distances of their mean embeddings; where all pairs of their rows would be many, by random features. */
+static const char *bag_kernel(const gram_learning *learning)
+{
+    enum { MANY_ROWS = 4000 };
+    static const char *const kernels[2][2] = {
+        {"after(mean(rbf), rbf)", "after(mean(rbf, fourier=200), rbf)"},
+        {"const*after(mean(rbf), rbf)", "const*after(mean(rbf, fourier=200), rbf)"}};
+    const gram_objects *bags = learning->data->objects[0];
+    const int amplified = strncmp(learning->method->kernel, "const", 5) == 0;
+    return kernels[amplified][bags->start[bags->count] > MANY_ROWS];
+}
+
+/* The method's kernel, that of bags, and where all that there is are rows of a given matrix, with that in the place of rbf. */
 static const char *default_kernel(const gram_learning *learning, char *text, size_t size)
 {
     const char *usual = learning->method->kernel, *rbf = strstr(usual, "rbf");
     const gram_points *x = learning->points;
+    if (learning->data && learning->data->first) return bag_kernel(learning);
     if (!rbf || !x || x->d != 1 || gram_points_kind(x, 0) != GRAM_OBJECT_GIVEN || gram_learning_has_views(learning))
         return usual;
     (void)snprintf(text, size, "%.*sgiven%s", (int)(rbf - usual), usual, rbf + strlen("rbf"));
@@ -246,6 +267,7 @@ static gram_status read_kernel(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const char *text = learning->asked ? NULL : gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    if (text && strcmp(text, "auto") == 0) text = NULL; /* the method's own, or what it chooses */
     if (!learning->method->kernel && learning->data->objects)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use a method of kernels: krr, gp, svm or logistic.",
                                   "%s takes numbers only, and there are columns of other things",
@@ -375,35 +397,40 @@ done:
     return status;
 }
 
-static gram_status work(gram_learning *learning)
+/* For pictures: a copy of what fits without the rows said of them. */
+static gram_status keep_left_out(gram_learner *learner, const gram_left_out *out)
 {
     gram_status status = GRAM_OK;
+    gram_learning *learning = &learner->learning;
+    if (!out->values || out->rows == 0 || learning->task != GRAM_TASK_CLASSIFICATION || out->n != learning->data->n ||
+        out->classes.count != learning->classes.count)
+        return status;
+    TRY(gram_arena_take(learning->context, &learning->arena, "learning", out->n * out->ld, sizeof *learner->left_out,
+                        (void **)&learner->left_out));
+    memcpy(learner->left_out, out->values, (size_t)(out->n * out->ld) * sizeof *out->values);
+    learner->left_out_ld = out->ld;
+done:
+    return status;
+}
+
+static gram_status work(gram_learner *learner)
+{
+    gram_status status = GRAM_OK;
+    gram_learning *learning = &learner->learning;
     gram_estimate_state estimate = {0};
     TRY(gram_learning_ready(learning));
     TRY(gram_data_check_classes(learning));
+    TRY(gram_transform_choose(learning));
     TRY(gram_estimate_begin(learning, &estimate));
     TRY(gram_learning_wants_cells(learning) ? gram_learning_fit_cells(learning) : gram_part_fit(learning));
     TRY(gram_estimate_end(learning, &estimate));
+    TRY(keep_left_out(learner, &estimate.out));
     if (gram_estimate_is_wanted(learning)) TRY(gram_data_notes_keep(learning));
+    TRY(gram_transform_keep(learning));
 done:
     gram_estimate_free(&estimate);
+    learning->trails = (gram_search_trails){0};
     return status < 0 ? gram_learning_advise(learning, status) : status;
-}
-
-static void take_lesson(gram_learner *learner)
-{
-    const gram_learning *learning = &learner->learning;
-    const char *task = gram_learning_common(learning, GRAM_COMMON_TASK);
-    learner->lesson = (gram_lesson){.task = learning->task,
-                                    .task_was_given = task && strcmp(task, "auto") != 0,
-                                    .n = learning->senses ? learning->data->n : learning->n,
-                                    .few_values = learning->few_values,
-                                    .data = learning->data,
-                                    .preparation = learning->preparation,
-                                    .classes = &learning->classes,
-                                    .labels = learning->labels,
-                                    .second = learning->second.data,
-                                    .second_preparation = learning->second.preparation};
 }
 
 gram_status gram_learner_check(gram_context *context, gram_learner *learner)
@@ -422,7 +449,7 @@ gram_status gram_learner_finish(gram_learner *learner, gram_status status, gram_
     learning->weights_column = NULL;
     learning->second.source = NULL;
     if (status >= 0) {
-        take_lesson(learner);
+        gram_lesson_of(learning, &learner->lesson);
         learning->context = NULL;
         return GRAM_OK;
     }
@@ -446,7 +473,7 @@ gram_status gram_learn_table(gram_context *context, gram_learner *learner, const
 {
     gram_status status = gram_learning_begin(context, learner, name ? name : "the table");
     if (status >= 0) status = prepare(&learner->learning, table, NULL);
-    if (status >= 0) status = work(&learner->learning);
+    if (status >= 0) status = work(learner);
     return gram_learner_finish(learner, status, model);
 }
 
@@ -458,7 +485,7 @@ gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, 
     learner->learning.second.source = second_name;
     if (status >= 0) status = check_pair(&learner->learning);
     if (status >= 0) status = prepare(&learner->learning, first, second);
-    if (status >= 0) status = work(&learner->learning);
+    if (status >= 0) status = work(learner);
     return gram_learner_finish(learner, status, model);
 }
 
@@ -468,11 +495,12 @@ static gram_status learn_own_tables(gram_learner *learner, gram_table *first, gr
     gram_status status = prepare(&learner->learning, first, second);
     gram_table_destroy(first);
     gram_table_destroy(second);
-    if (status >= 0) status = work(&learner->learning);
+    if (status >= 0) status = work(learner);
     return gram_learner_finish(learner, status, model);
 }
 
-static gram_status read_table(gram_learning *learning, const char *path, gram_format format, gram_table **table)
+gram_status gram_learning_read_table(gram_learning *learning, const char *path, gram_format format, int sparse,
+                                     gram_table **table)
 {
     gram_table_options options;
     gram_table_options_init(&options, sizeof options);
@@ -482,9 +510,11 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
     options.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
     options.odd_words = 1;
-    options.sparse = 1;
+    options.sparse = sparse;
     options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
     options.gram = gram_learning_common(learning, GRAM_COMMON_GRAM);
+    options.graphs = gram_learning_common(learning, GRAM_COMMON_GRAPH);
+    options.bag = gram_learning_common(learning, GRAM_COMMON_BAG);
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }
@@ -499,10 +529,10 @@ gram_status gram_learn_file(gram_context *context, gram_learner *learner, const 
         status = gram_learning_stream(learning, path, format, GRAM_STREAM_ALL);
         return gram_learner_finish(learner, status, model);
     }
-    if (status >= 0) status = read_table(learning, path, format, &table);
+    if (status >= 0) status = gram_learning_read_table(learning, path, format, 1, &table);
     if (status >= 0) status = prepare(learning, table, NULL);
     gram_table_destroy(table);
-    if (status >= 0) status = work(learning);
+    if (status >= 0) status = work(learner);
     if (status == GRAM_ERROR_BUDGET && !(gram_context_time_left(context) < 0) &&
         gram_learning_may_stream(learning, path)) { /* in passes it fits */
         status = gram_learning_begin(context, learner, gram_data_name(path));
@@ -518,8 +548,8 @@ gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, c
     gram_status status = gram_learning_begin(context, learner, gram_data_name(first));
     learner->learning.second.source = gram_data_name(second);
     if (status >= 0) status = check_pair(&learner->learning);
-    if (status >= 0) status = read_table(&learner->learning, first, format, &tables[0]);
-    if (status >= 0) status = read_table(&learner->learning, second, format, &tables[1]);
+    if (status >= 0) status = gram_learning_read_table(&learner->learning, first, format, 1, &tables[0]);
+    if (status >= 0) status = gram_learning_read_table(&learner->learning, second, format, 1, &tables[1]);
     if (status >= 0) return learn_own_tables(learner, tables[0], tables[1], model);
     gram_table_destroy(tables[0]);
     return gram_learner_finish(learner, status, model);

@@ -11,6 +11,13 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
 /* Reads the kernel, and decides how its free numbers are chosen; d is known (learn.c). */
 gram_status gram_learning_choose_kernel(gram_learning *learning);
 
+/* A file as a table that can be prepared, `sparse`: sparse rows may stay so; and a table as prepared data (learn.c). */
+gram_status gram_learning_read_table(gram_learning *learning, const char *path, gram_format format, int sparse,
+                                     gram_table **table);
+gram_status gram_learning_prepare(gram_learning *learning, const gram_table *table);
+/* What was found in the data of learning that is ready (learn_task.c). */
+void gram_lesson_of(const gram_learning *ready, gram_lesson *lesson);
+
 /* From prepared data to what the method begins with: points, task, classes, the row, the kernel (learn.c). */
 gram_status gram_learning_ready(gram_learning *learning);
 /* After a failure of the work, or of reading: says what to do about it, unless that was said already (learn.c). */

@@ -223,3 +223,18 @@ gram_status gram_learning_decide_task(gram_learning *learning)
 done:
     return status;
 }
+
+void gram_lesson_of(const gram_learning *ready, gram_lesson *lesson)
+{
+    const char *task = gram_learning_common(ready, GRAM_COMMON_TASK);
+    *lesson = (gram_lesson){.task = ready->task,
+                            .task_was_given = task && strcmp(task, "auto") != 0,
+                            .n = ready->senses ? ready->data->n : ready->n,
+                            .few_values = ready->few_values,
+                            .data = ready->data,
+                            .preparation = ready->preparation,
+                            .classes = &ready->classes,
+                            .labels = ready->labels,
+                            .second = ready->second.data,
+                            .second_preparation = ready->second.preparation};
+}

@@ -39,6 +39,8 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_CATEGORIES] = {.name = "categories", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_TEXT] = {.name = "text", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_GRAM] = {.name = "gram", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_BAG] = {.name = "bag", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_GRAPH] = {.name = "graph", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
     [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_ORDERED] = {.name = "ordered", .kind = GRAM_OPTION_SWITCH, .otherwise = "no"},
@@ -53,6 +55,7 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
                               .kind = GRAM_OPTION_CHOICE,
                               .choices = gram_estimate_choices,
                               .flags = GRAM_OPTION_RESUMES},
+    [GRAM_COMMON_TRANSFORM] = {.name = "transform", .kind = GRAM_OPTION_CHOICE, .choices = gram_transform_choices},
 };
 
 /* ---- texts of its own ---- */
@@ -208,7 +211,7 @@ static gram_status no_option(gram_context *context, const gram_learner *learner,
 /* The word of a choice that was most likely meant, or NULL. */
 static const char *near_choice(const gram_option *option, const char *value)
 {
-    enum { MOST = 16 };
+    enum { MOST = 32 };
     const char *names[MOST];
     size_t count = 0;
     for (const gram_choice *c = option->choices; c && c->name && count < MOST; c++) {

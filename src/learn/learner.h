@@ -20,6 +20,8 @@ struct gram_learner {
     int has_learnt;
     gram_learning learning; /* of the last call */
     gram_lesson lesson;
+    double *left_out; /* of classes: what fits without a row said of it, as its predictor does; NaN where no fit left it out; NULL: not known */
+    int64_t left_out_ld;
 };
 
 /* The options that every method has. */
@@ -36,6 +38,8 @@ typedef enum gram_common_option {
     GRAM_COMMON_CATEGORIES,
     GRAM_COMMON_TEXT,
     GRAM_COMMON_GRAM,
+    GRAM_COMMON_BAG,
+    GRAM_COMMON_GRAPH,
     GRAM_COMMON_SCALE,
     GRAM_COMMON_GROUPS,
     GRAM_COMMON_ORDERED,
@@ -46,12 +50,15 @@ typedef enum gram_common_option {
     GRAM_COMMON_CELLS,
     GRAM_COMMON_CELL_TUNING,
     GRAM_COMMON_ESTIMATE,
+    GRAM_COMMON_TRANSFORM,
     GRAM_COMMON_COUNT
 } gram_common_option;
 
 extern const gram_option gram_common_options[GRAM_COMMON_COUNT];
 /* The words of `estimate` (estimate/error_estimate.c). */
 extern const gram_choice gram_estimate_choices[];
+/* The words of `transform` (transform/feature_transform.c). */
+extern const gram_choice gram_transform_choices[];
 
 /* What was given for one of them, NULL if nothing was. */
 const char *gram_learning_common(const gram_learning *learning, gram_common_option option);

@@ -116,6 +116,7 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
         TRY(gram_kinds_wanted(context, &arena, &predictor->kinds, preparation, &options));
         made->most = MOST_AT_ONCE;
     }
+    if (gram_preparation_describe(preparation)->bag) made->most = MOST_AT_ONCE; /* the rows of a bag may lie anywhere */
     TRY(want_kept(context, &arena, predictor->wish.keep, &options));
     TRY(given ? open_given(context, path, &options, made)
               : gram_reader_open(context, path, &options, &made->reader));
@@ -160,8 +161,9 @@ static void name_place(gram_context *context, const gram_predict_stream *stream)
     int64_t row, column;
     if (!gram_context_place(context, &row, &column)) return;
     if (column >= 0) (void)gram_preparation_column_name(stream->preparation, column, name, sizeof name);
-    gram_context_name_place(context, stream->name, stream->next + (stream->data->rows ? stream->data->rows[row] : row),
-                            name);
+    const gram_prepared *data = stream->data;
+    gram_context_name_place(context, stream->name,
+                            stream->next + (data->first ? data->first[row] : data->rows ? data->rows[row] : row), name);
 }
 
 /* Functionals first; then each row has what its functional has. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "features/feature_ridge.h"
 #include "method/method.h"
 #include "points/points.h"
@@ -117,10 +118,29 @@ done:
     return status;
 }
 
+/* Each rank has made the values of some rows; those of others are 0 there. */
+static gram_status spread_values(gram_context *context, const gram_feature_function *f, const gram_points *x,
+                                 double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    const int64_t m = f->m;
+    double *values = NULL;
+    TRY(gram_take(context, "values of features", x->n * m, sizeof *values, (void **)&values));
+    memset(values, 0, (size_t)(x->n * m) * sizeof *values);
+    rows_work work = {f, values, m};
+    TRY(gram_feature_chunks(context, f->map, x, 0, f->p, put_chunk, &work));
+    TRY(gram_ranks_sum(context, "values of features", x->n * m, values));
+    for (int64_t i = 0; i < x->n; i++) memcpy(out + i * ldo, values + i * m, (size_t)m * sizeof *out);
+done:
+    gram_give(context, values);
+    return status;
+}
+
 gram_status gram_feature_function_values(gram_context *context, const gram_feature_function *f, const gram_points *x,
                                          double *out, int64_t ldo)
 {
     rows_work work = {f, out, ldo};
     if (f->map->type->sparse) return sparse_values(context, f, x, out, ldo);
+    if (gram_ranks_share(context, x->n)) return spread_values(context, f, x, out, ldo);
     return gram_feature_chunks(context, f->map, x, 0, f->p, put_chunk, &work);
 }

@@ -6,6 +6,7 @@
 
 #include <gram/law.h>
 #include <gram/table.h>
+#include <gram/text.h>
 
 #include "points/points.h"
 
@@ -85,6 +86,16 @@ gram_status gram_learning_read_law(gram_learning *learning, const char *option, 
     return sample_law(learning, path, law);
 }
 
+static gram_status no_landmarks(gram_learning *learning, const char *text)
+{
+    char found[GRAM_WORD_SIZE];
+    const char *near = gram_suggest_word(text, "rpcholesky uniform kmeans++ leverage", found);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
+                              "Give rpcholesky, uniform, kmeans++, leverage, or the name of a file of points.",
+                              near ? "--landmarks cannot be '%s', did you mean '%s'?" : "--landmarks cannot be '%s'",
+                              text, near);
+}
+
 gram_status gram_learning_read_landmarks(gram_learning *learning, const char *text, gram_landmark_rule *rule,
                                          gram_points **points)
 {
@@ -101,9 +112,7 @@ gram_status gram_learning_read_landmarks(gram_learning *learning, const char *te
     if (!text) return GRAM_OK;
     *rule = GRAM_LANDMARKS_GIVEN;
     if (!strpbrk(text, "./")) /* no name of a table */
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
-                                  "Give rpcholesky, uniform, kmeans++, leverage, or the name of a file of points.",
-                                  "--landmarks cannot be '%s'", text);
+        return no_landmarks(learning, text);
     status = gram_learning_read_rows(learning, text, &rows);
     if (status == GRAM_ERROR_FILE)
         (void)gram_advise(learning->context, status,

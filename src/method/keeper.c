@@ -96,6 +96,7 @@ void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const 
     if (learning->tuning == GRAM_TUNING_CV)
         (void)snprintf(name, sizeof name, "cv:%" PRId64, gram_learning_folds(learning));
     gram_keep_text(keeper, "tune", name);
+    if (learning->kernel_reason[0]) gram_keep_text(keeper, "kernel_choice", learning->kernel_reason);
     if (learning->tuning == GRAM_TUNING_NONE) keep_defaults(keeper, learning, default_strength);
 }
 

@@ -51,14 +51,33 @@ gram_status gram_learning_take(gram_learning *learning, int64_t count, size_t si
     return status;
 }
 
+/* What comes on top of one solve: the search, and for the error on new rows the same for some of them. */
+static double tuning_seconds(const gram_learning *learning, double solve, size_t *bytes)
+{
+    const double n = (double)learning->n, share = learning->more_share;
+    const int tunes = learning->tuning != GRAM_TUNING_NONE && learning->method->tuning_cost;
+    double most = 0, first = 0, more = 0, ignored = 0;
+    if (tunes) learning->method->tuning_cost(learning, n, &most, &first);
+    if (tunes && learning->more_fits > 0) learning->method->tuning_cost(learning, share * n, &ignored, &more);
+    if (most > (double)*bytes) *bytes = (size_t)most;
+    return first + learning->more_fits * (learning->more_cost * more + share * share * share * solve);
+}
+
 /* A fit keeps its budget, so it takes no more than what is left of that. */
 void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes, double seconds, const char *reason)
 {
     const size_t budget = gram_memory_budget(learning->context->memory);
     const size_t used = gram_memory_used(learning->context->memory), left = budget > used ? budget - used : 0;
+    const double solve = seconds, tuning = tuning_seconds(learning, solve, &bytes);
     if (budget > 0 && bytes > left) bytes = left;
-    const gram_learn_plan plan = {
-        words, reason, learning->n, learning->data->d, bytes, seconds, learning->tuning != GRAM_TUNING_NONE};
+    const gram_learn_plan plan = {.words = words,
+                                  .reason = reason,
+                                  .n = learning->n,
+                                  .d = learning->data->d,
+                                  .bytes = bytes,
+                                  .seconds = solve + tuning,
+                                  .tunes = learning->tuning != GRAM_TUNING_NONE,
+                                  .tuning_seconds = tuning};
     if (learning->tell) learning->tell(learning->tell_user, &plan);
 }
 
@@ -80,7 +99,8 @@ const char *gram_learning_target(const gram_learning *learning)
 
 int64_t gram_learning_row(const gram_learning *learning, int64_t row)
 {
-    return learning->first_row + (learning->data->rows ? learning->data->rows[row] : row) + 1;
+    const gram_prepared *data = learning->data;
+    return learning->first_row + (data->first ? data->first[row] : data->rows ? data->rows[row] : row) + 1;
 }
 
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice)
@@ -118,11 +138,36 @@ int gram_learning_was_tuned(const gram_learning *learning)
     return learning->tuning != GRAM_TUNING_NONE || learning->numbers_found;
 }
 
+static int has_kernel(const gram_learning *learning)
+{
+    const char *text = gram_given_text(learning, "kernel");
+    return learning->asked || (text && strcmp(text, "auto") != 0);
+}
+
 int gram_learning_ard(const gram_learning *learning)
 {
     const gram_tuned_settings *tuned = learning->settings;
     if (tuned->ard >= 0) return tuned->ard;
-    return learning->asked || gram_given_text(learning, "kernel") ? 0 : -1;
+    return has_kernel(learning) ? 0 : -1;
+}
+
+/* Folds of groups or of time are not what families are compared by, and fewer rows tell nothing of them. */
+int gram_learning_chooses_kernel(const gram_learning *learning)
+{
+    enum { LEAST_ROWS = 20 };
+    return !has_kernel(learning) && learning->tuning != GRAM_TUNING_NONE && !learning->before && !learning->initial &&
+           !learning->functionals && !learning->streamed && !learning->data->objects && !learning->groups &&
+           !learning->ordered && !learning->trails.from && learning->n >= LEAST_ROWS;
+}
+
+gram_status gram_learning_set_written(gram_learning *learning, const char *text)
+{
+    gram_kernel *kernel = NULL;
+    const gram_status status = gram_kernel_parse(learning->context, text, &kernel);
+    if (status < 0) return status;
+    gram_kernel_release(learning->written);
+    learning->written = kernel;
+    return status;
 }
 
 int64_t gram_learning_folds(const gram_learning *learning)

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/text/spoken_failure.h"
 #include "method/unknown_numbers.h"
+#include "tune/trail/search_trail.h"
 
 /* ---- options ---- */
 
@@ -145,6 +146,12 @@ typedef struct gram_learning {
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
     int numbers_found;    /* with tuning none: kernel and strength were chosen by a fit to some of the rows */
+    /* How many more times it is tuned and fitted for the error on new rows, to which share of the rows, and at what part of the cost
+     * of a first search. */
+    double more_fits, more_share, more_cost;
+    char transform_words[160]; /* of logarithms of features; "": they were not thought of */
+    char kernel_reason[200];   /* why it is the kernel if none was asked for; "": nothing was compared */
+    gram_search_trails trails; /* that searches for its numbers follow and leave */
     gram_paired second;   /* of methods of two views */
     /* a fit that goes on */
     const gram_model *before;
@@ -206,6 +213,7 @@ typedef struct gram_streaming {
     int (*possible)(const gram_learning *learning); /* do the settings allow it? */
     gram_status (*begin)(gram_learning *learning);
     gram_status (*add)(gram_learning *learning, const gram_prepared *rows);
+    gram_status (*join)(gram_learning *learning); /* after the rows: what ranks added each becomes the sum of all; NULL: none may part them */
     gram_status (*finish)(gram_learning *learning);
     gram_status (*keep_sums)(gram_learning *learning);
     /* `name` is what messages call the model. Those of other features or preparations than the first are refused. Without `with_sums`
@@ -217,6 +225,15 @@ typedef struct gram_streaming {
 typedef struct gram_kept_words {
     const char *fact, *words;
 } gram_kept_words;
+
+/* What a comparison of methods tries (learn/compare): one of several kernels. A list ends with a row without tasks. */
+typedef struct gram_comparable {
+    unsigned tasks;       /* bit 1 << gram_task */
+    int cost;             /* cheap ones are tried first: 2 linear, 4 one pass, 6 a search by gradients, 8 several or a grid, 10 more */
+    const char *kernel;   /* NULL: none is given */
+    int ard;              /* one length-scale per feature is tried too */
+    const char *baseline; /* what people call it, if it is there to be beaten; NULL: it is not */
+} gram_comparable;
 
 /* ---- the row ---- */
 
@@ -252,6 +269,7 @@ struct gram_method {
     const gram_streaming *streaming; /* NULL: it needs all rows at once */
     const gram_method *sums_of;      /* of a row whose models are sums: the method that they are for */
     gram_tuning tuning;              /* unless all is given */
+    const gram_comparable *compared; /* NULL: not among those that are compared by default */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
     size_t option_count, settings_size;
@@ -264,6 +282,8 @@ struct gram_method {
     gram_status (*check)(gram_learning *learning);
     /* Decides how it will be done, says so (gram_learning_plan), and refuses what does not fit, before the work. */
     gram_status (*plan)(gram_learning *learning);
+    /* What tuning on n rows takes, in bytes and seconds; NULL: not known. */
+    void (*tuning_cost)(const gram_learning *learning, double n, double *bytes, double *seconds);
     /* Chooses what is free and fits; sets learning->kernel. */
     gram_status (*fit)(gram_learning *learning);
     /* Makes learning->model with everything that predictions and reports need. */
@@ -405,6 +425,10 @@ gram_status gram_learning_check_norm(gram_learning *learning, const gram_ridge_s
 int gram_learning_was_tuned(const gram_learning *learning);
 /* One length-scale per feature: by the settings, otherwise for the default kernel only. */
 int gram_learning_ard(const gram_learning *learning);
+/* Was no kernel asked for, so that the method may compare families? Not for a part of rows that was compared as a whole. */
+int gram_learning_chooses_kernel(const gram_learning *learning);
+/* The family takes the place of the kernel as it was written. */
+gram_status gram_learning_set_written(gram_learning *learning, const char *text);
 /* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */
 int64_t gram_learning_folds(const gram_learning *learning);
 /* Rows to tune on, so that `matrices` of them squared take at most half of the budget. */

@@ -143,6 +143,10 @@ void gram_report_tuning(gram_report *report)
     const double rows = gram_report_number(report, "tuned_rows");
     const double evaluations = gram_report_number(report, "evaluations");
     if (!tune) return;
+    if (gram_report_text(report, "kernel_choice")) {
+        gram_report_row(report, "  families");
+        gram_report_add(report, "%s", gram_report_text(report, "kernel_choice"));
+    }
     gram_report_row(report, "tuned");
     if (isnan(rows)) {
         const char *defaults = gram_report_text(report, "defaults");
@@ -235,5 +239,7 @@ void gram_report_function(gram_report *report)
     gram_report_row(report, "function");
     gram_report_part(report, "norm", "norm", GRAM_FINE);
     gram_report_part(report, "effective dimension", "effective_dimension", GRAM_FINE);
+    if (isnan(gram_report_number(report, "rademacher"))) return;
+    gram_report_row(report, "complexity");
     gram_report_part(report, "Rademacher complexity at most", "rademacher", GRAM_FINE);
 }

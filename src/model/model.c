@@ -16,6 +16,7 @@ static int64_t prepared_columns(const gram_preparation *preparation)
 {
     const gram_preparation_description *description = gram_preparation_describe(preparation);
     int64_t columns = 0;
+    if (description->bag) return 1;
     for (int64_t i = 0; i < description->feature_count; i++)
         columns += description->features[i].text ? description->features[i].level_count : 1;
     return columns;

@@ -224,6 +224,10 @@ static gram_status read_column(gram_model_reader *reader, const json_t *object, 
     TRY(gram_model_want_number(reader, object, "mean", &column->mean));
     TRY(gram_model_want_number(reader, object, "deviation", &column->deviation));
     TRY(gram_model_want_number(reader, object, "fill", &column->fill));
+    if (json_object_get(object, "log_size")) {
+        TRY(gram_model_want_number(reader, object, "log_centre", &column->log_centre));
+        TRY(gram_model_want_number(reader, object, "log_size", &column->log_size));
+    }
     column->text = strcmp(kind, "text") == 0;
     column->date = strcmp(kind, "date") == 0;
     column->kind = strcmp(kind, "sparse") == 0  ? GRAM_COLUMN_SPARSE
@@ -300,6 +304,7 @@ gram_status gram_model_read_preparation(gram_model_reader *reader, const json_t 
     TRY(want_truth(reader, object, "named", &d.named));
     if (json_object_get(object, "missing_texts"))
         TRY(gram_model_want_text(reader, object, "missing_texts", &d.missing_texts));
+    if (json_object_get(object, "bag")) TRY(read_weights(reader, json_object_get(object, "bag"), &d.bag));
     TRY(gram_model_blame(reader, gram_preparation_create(reader->context, &d, preparation), "its preparation"));
 done:
     return status;

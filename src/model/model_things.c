@@ -2,15 +2,15 @@
  *
  *     column (from 0), kind, number of things, columns of sparse rows,
  *
- * and beside it (of a given matrix as model_given.c says) things_start_L for column L, and things_index_L and things_value_L of sparse rows, or things_text_L, six bytes of the texts in each
- * number. The array of centres holds the places. Those of a second view have second_ before their names. */
+ * and beside it (of a given matrix as model_given.c says) things_start_L for column L, and things_index_L and things_value_L of sparse rows, things_value_L of the rows
+ * of bags, or things_text_L, six bytes of the texts in each number. The array of centres holds the places. Those of a second view have second_ before their names. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "function/function.h"
 #include "model/model.h"
-#include "points/points.h"
+#include "points/bags.h"
 
 enum { WIDTH = 4, BYTES = 6 };
 
@@ -57,6 +57,17 @@ done:
     return status;
 }
 
+static gram_status keep_bags(gram_context *context, gram_model *model, int64_t column, const gram_objects *store)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = store->start[store->count] * store->d;
+    double *value;
+    TRY(gram_things_add(context, model, "value", column, count, &value));
+    memcpy(value, store->value, (size_t)count * sizeof *value);
+done:
+    return status;
+}
+
 static gram_status keep_store(gram_context *context, gram_model *model, int64_t column, const gram_objects *store)
 {
     gram_status status = GRAM_OK;
@@ -66,6 +77,7 @@ static gram_status keep_store(gram_context *context, gram_model *model, int64_t 
     TRY(gram_things_add(context, model, "start", column, store->count + 1, &start));
     for (int64_t i = 0; i <= store->count; i++) start[i] = (double)store->start[i];
     if (store->kind == GRAM_OBJECT_TEXT) return keep_texts(context, model, column, store);
+    if (store->kind == GRAM_OBJECT_BAG) return keep_bags(context, model, column, store);
     TRY(gram_things_add(context, model, "index", column, size, &index));
     TRY(gram_things_add(context, model, "value", column, size, &value));
     index[0] = value[0] = 0;
@@ -177,6 +189,20 @@ done:
     return status;
 }
 
+static gram_status restore_bags(gram_context *context, const gram_model *model, int64_t column, gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    int64_t count = 0;
+    const int fits = shape->d > 0 && gram_size_multiply(shape->start[shape->count], shape->d, &count);
+    const double *value = fits && count > 0 ? gram_things_find(model, "value", column, count) : NULL;
+    FAIL_IF(!value, context, GRAM_ERROR_DATA, "the array of the bags of column %lld does not fit", (long long)column);
+    TRY(gram_take(context, "things", count, sizeof(double), &shape->own[2]));
+    memcpy(shape->own[2], value, (size_t)count * sizeof *value);
+    shape->value = shape->own[2];
+done:
+    return status;
+}
+
 static gram_status restore_store(gram_context *context, const gram_model *model, const double *row, int second,
                                  gram_objects **store)
 {
@@ -186,6 +212,10 @@ static gram_status restore_store(gram_context *context, const gram_model *model,
     if (shape.kind == GRAM_OBJECT_GIVEN)
         return gram_model_restore_given(context, model, column, shape.count, shape.d, store);
     TRY(restore_start(context, model, column, shape.count, &shape));
+    if (shape.kind == GRAM_OBJECT_BAG) {
+        TRY(restore_bags(context, model, column, &shape));
+        return gram_bags_new(context, "its bags", &shape, store);
+    }
     TRY((shape.kind == GRAM_OBJECT_TEXT ? restore_texts : restore_rows)(context, model, column, &shape));
     return gram_objects_new(context, &shape, store);
 done:

@@ -32,6 +32,10 @@ static void put_column(gram_json *json, const char *key, const gram_column *colu
     gram_json_number(json, "mean", column->mean);
     gram_json_number(json, "deviation", column->deviation);
     gram_json_number(json, "fill", column->fill);
+    if (column->log_size > 0) {
+        gram_json_number(json, "log_centre", column->log_centre);
+        gram_json_number(json, "log_size", column->log_size);
+    }
     if (column->kind == GRAM_COLUMN_SPARSE || column->kind == GRAM_COLUMN_GIVEN) gram_json_integer(json, "width", column->width);
     if (column->deviations) {
         gram_json_open(json, "deviations", '[');
@@ -82,6 +86,7 @@ static gram_status put_preparation(gram_context *context, gram_json *json, const
     gram_json_truth(json, "scaled", description->scaled);
     gram_json_truth(json, "named", description->named);
     if (description->missing_texts) gram_json_string(json, "missing_texts", description->missing_texts);
+    if (description->bag) put_column(json, "bag", description->bag);
     gram_json_close(json, '{');
 done:
     return status;

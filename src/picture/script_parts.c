@@ -1,6 +1,7 @@
 #include "picture/script_parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +103,17 @@ void gram_script_title_of_two(gram_string *script, const gram_kernel *first, con
     gram_string_add(script, "set title ");
     add_caption(script, &title);
     gram_string_add(script, "\n");
+}
+
+void gram_script_few_tics(gram_string *script, const char *axis, double from, double to)
+{
+    static const double round[] = {1, 2, 2.5, 5, 10};
+    const double least = (to - from) / 4, power = pow(10, floor(log10(least)));
+    int k = 0;
+    if (!(least > 0) || !isfinite(least)) return;
+    while (k < 4 && round[k] * power < least * (1 - 1e-9)) k++;
+    gram_string_add(script, "set %stics ", axis);
+    gram_script_short(script, round[k] * power, "\n");
 }
 
 void gram_script_label(gram_string *script, const char *axis, const char *words, const char *name)

@@ -55,6 +55,8 @@ int64_t gram_script_observations(gram_string *script, const gram_model *model, d
 void gram_script_look(gram_string *script);
 /* "set xrange [from:to]" */
 void gram_script_range(gram_string *script, const char *axis, double from, double to);
+/* At most five tics at round numbers between them, which do not run into each other in a small panel however long they are. */
+void gram_script_few_tics(gram_string *script, const char *axis, double from, double to);
 /* "set xlabel 'words NAME'" */
 void gram_script_label(gram_string *script, const char *axis, const char *words, const char *name);
 /* " ps SIZE" for so many points, times a factor: fewer are larger ones. */

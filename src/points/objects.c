@@ -10,7 +10,7 @@
 
 const char *gram_object_kind_name(gram_object_kind kind)
 {
-    static const char *const names[] = {"numbers", "sparse rows", "texts", "rows of a given matrix"};
+    static const char *const names[] = {"numbers", "sparse rows", "texts", "rows of a given matrix", "bags"};
     return kind >= 0 && kind < GRAM_OBJECT_KINDS ? names[kind] : "?";
 }
 
@@ -107,6 +107,8 @@ static gram_status make_room(gram_context *context, const gram_objects *like, in
     if (like->kind == GRAM_OBJECT_SPARSE) {
         TRY(gram_take(context, "objects", room, sizeof(int32_t), &shape->own[1]));
         TRY(gram_take(context, "objects", room, sizeof(double), &shape->own[2]));
+    } else if (like->kind == GRAM_OBJECT_BAG) {
+        TRY(gram_take(context, "objects", room * like->d, sizeof(double), &shape->own[2]));
     } else {
         TRY(gram_take(context, "objects", room, 1, &shape->own[1]));
     }
@@ -127,6 +129,11 @@ static void copy_thing(const gram_objects *from, int64_t i, const gram_objects *
     if (size == 0) return;
     if (from->kind == GRAM_OBJECT_TEXT) {
         memcpy((char *)shape->own[1] + at, from->text + from->start[i], (size_t)size);
+        return;
+    }
+    if (from->kind == GRAM_OBJECT_BAG) {
+        const int64_t d = from->d;
+        memcpy((double *)shape->own[2] + at * d, from->value + from->start[i] * d, (size_t)(size * d) * sizeof(double));
         return;
     }
     memcpy((int32_t *)shape->own[1] + at, from->index + from->start[i], (size_t)size * sizeof(int32_t));
@@ -179,6 +186,9 @@ int gram_objects_same(const gram_objects *a, int64_t i, const gram_objects *b, i
     if (size != b->start[j + 1] - b->start[j]) return 0;
     if (size == 0) return 1;
     if (a->kind == GRAM_OBJECT_TEXT) return memcmp(a->text + a->start[i], b->text + b->start[j], (size_t)size) == 0;
+    if (a->kind == GRAM_OBJECT_BAG)
+        return a->d == b->d && memcmp(a->value + a->start[i] * a->d, b->value + b->start[j] * b->d,
+                                      (size_t)(size * a->d) * sizeof *a->value) == 0;
     return memcmp(a->index + a->start[i], b->index + b->start[j], (size_t)size * sizeof *a->index) == 0 &&
            memcmp(a->value + a->start[i], b->value + b->start[j], (size_t)size * sizeof *a->value) == 0;
 }

@@ -18,13 +18,14 @@ typedef enum gram_object_kind {
     GRAM_OBJECT_SPARSE, /* rows of d numbers most of which are 0 */
     GRAM_OBJECT_TEXT,   /* strings of bytes */
     GRAM_OBJECT_GIVEN,  /* what is known by a given matrix only (given_things.h) */
+    GRAM_OBJECT_BAG,    /* samples of rows of d numbers (bags.h) */
     GRAM_OBJECT_KINDS
 } gram_object_kind;
 
 /* Blocks of memory that may go with a store. */
 enum { GRAM_OBJECT_PARTS = 4 };
 
-/* "numbers", "sparse rows", "texts", "rows of a given matrix" */
+/* "numbers", "sparse rows", "texts", "rows of a given matrix", "bags" */
 const char *gram_object_kind_name(gram_object_kind kind);
 
 typedef struct gram_objects {
@@ -32,10 +33,10 @@ typedef struct gram_objects {
     gram_memory *memory;
     gram_object_kind kind;
     int64_t count;
-    const int64_t *start; /* count + 1: what thing i has is at start[i] .. start[i + 1] - 1 */
-    int64_t d;            /* sparse: columns of a row */
+    const int64_t *start; /* count + 1: what thing i has is at start[i] .. start[i + 1] - 1; of bags these are rows */
+    int64_t d;            /* sparse, bags: columns of a row */
     const int32_t *index; /* ascending within a row, from 0 */
-    const double *value;
+    const double *value;   /* of bags, d for each row */
     const char *text;       /* of texts; of a given matrix the name of its file */
     int64_t width;          /* of a given matrix: its columns */
     const int32_t *columns; /* and what they are; NULL: all, in order */

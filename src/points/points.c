@@ -225,24 +225,33 @@ gram_status gram_points_must_be_numbers(gram_context *context, const char *who, 
     return GRAM_OK;
 }
 
+gram_status gram_points_of_store(gram_context *context, gram_objects *store, gram_points **points)
+{
+    gram_status status = GRAM_OK;
+    double *places = NULL;
+    *points = NULL;
+    TRY(gram_take(context, "points_create", store->count, sizeof *places, (void **)&places));
+    for (int64_t i = 0; i < store->count; i++) places[i] = (double)i;
+    TRY(gram_points_create_f64(context, store->count, 1, places, 1, points));
+    (*points)->own = places;
+    places = NULL;
+    TRY(gram_points_set_objects(context, &store, points));
+done:
+    gram_give(context, places);
+    return status;
+}
+
 gram_status gram_points_create_sparse(gram_context *context, int64_t n, int64_t d, const int64_t *start,
                                       const int32_t *index, const double *value, gram_points **points)
 {
     gram_status status = GRAM_OK;
     gram_objects *rows = NULL;
-    double *places = NULL;
     if (!context || !points) return GRAM_ERROR_ARGUMENT;
     *points = NULL;
     TRY(gram_objects_create_sparse(context, "points_create_sparse", n, d, start, index, value, &rows));
-    TRY(gram_take(context, "points_create_sparse", n, sizeof *places, (void **)&places));
-    for (int64_t i = 0; i < n; i++) places[i] = (double)i;
-    TRY(gram_points_create_f64(context, n, 1, places, 1, points));
-    (*points)->own = places;
-    places = NULL;
-    TRY(gram_points_set_objects(context, &rows, points));
+    TRY(gram_points_of_store(context, rows, points));
 done:
     gram_objects_release(rows);
-    gram_give(context, places);
     return status;
 }
 

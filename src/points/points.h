@@ -54,6 +54,9 @@ static inline int64_t gram_points_place(const gram_points *points, int64_t i, in
  * its store is an error, and the points are released. */
 gram_status gram_points_set_objects(gram_context *context, gram_objects *const *objects, gram_points **points);
 
+/* Points of one column, which holds the things of the store in their order. */
+gram_status gram_points_of_store(gram_context *context, gram_objects *store, gram_points **points);
+
 /* f64 points of an array whose rows are copies of rows of `like`: the same columns, the same stores. The array is borrowed, or theirs if `own`
  * (also when this fails). */
 gram_status gram_points_create_like(gram_context *context, const gram_points *like, int64_t n, double *data, int own,

@@ -23,6 +23,7 @@
 #include "base/context.h"
 #include "base/sized_struct.h"
 #include "base/system/time_limit.h"
+#include "solve/checkpoint/solve_checkpoint.h"
 
 /* What is known of one right-hand side. */
 typedef struct side {
@@ -44,7 +45,8 @@ typedef struct iteration {
     int64_t ldx;
     double *r, *z, *p, *q, *best; /* n x columns each, in one array */
     side *side;
-    double a_norm;
+    double a_norm, first_norm; /* and after the first product */
+    double before;             /* the worst backward error when it last began from a true residual */
     int64_t steps;
     double best_worst; /* for the stall: the worst column's |r|/|b| when it was last halved ... */
     int64_t since;     /* ... and the steps since then */
@@ -266,25 +268,143 @@ static void take_best(const iteration *s)
     for (int64_t c = 0; c < s->columns; c++) copy(s->n, s->best + c, s->columns, s->x + c, s->ldx);
 }
 
+/* ---- checkpoints ---- */
+
+/* What goes on from a step: x, r, p and the best x, and a few numbers of each column and of all. */
+enum { KEPT_ARRAYS = 4, KEPT_OF_SIDE = 4, KEPT_OF_ALL = 5 };
+
+static int64_t kept_count(const iteration *s)
+{
+    return s->columns * (KEPT_ARRAYS * s->n + KEPT_OF_SIDE) + KEPT_OF_ALL;
+}
+
+/* Tells this solve from others: |A| as the first product has it, and b. */
+static gram_checkpoint_key key_of(const iteration *s)
+{
+    gram_checkpoint_key key = {.n = s->n, .columns = s->columns, .numbers = {s->first_norm}};
+    for (int64_t c = 0; c < s->columns; c++) {
+        key.numbers[1] += s->side[c].b_norm;
+        for (int64_t i = 0; i < s->n; i++) {
+            key.numbers[2] += fabs(s->b[i * s->ldb + c]) * (double)(1 + i % 7);
+            key.numbers[3] += fabs(s->b[i * s->ldb + c]) * (double)(1 + c + i % 11);
+        }
+    }
+    return key;
+}
+
+static void write_numbers(const iteration *s, double *at)
+{
+    const double all[KEPT_OF_ALL] = {s->a_norm, s->best_worst, s->before, (double)s->steps, (double)s->since};
+    memcpy(at, all, sizeof all);
+    for (int64_t c = 0; c < s->columns; c++) {
+        const side *own = &s->side[c];
+        const double each[KEPT_OF_SIDE] = {own->r_norm, own->rz, own->best_norm, own->active};
+        memcpy(at + KEPT_OF_ALL + c * KEPT_OF_SIDE, each, sizeof each);
+    }
+}
+
+static void read_numbers(iteration *s, const double *at)
+{
+    s->a_norm = at[0], s->best_worst = at[1], s->before = at[2];
+    s->steps = (int64_t)at[3], s->since = (int64_t)at[4];
+    for (int64_t c = 0; c < s->columns; c++) {
+        const double *each = at + KEPT_OF_ALL + c * KEPT_OF_SIDE;
+        side *own = &s->side[c];
+        own->r_norm = each[0], own->rz = each[1], own->best_norm = each[2], own->active = each[3] != 0;
+    }
+}
+
+/* To the array, or from it. */
+static void move_arrays(iteration *s, int out, double *at)
+{
+    const int64_t size = s->n * s->columns;
+    double *const arrays[] = {s->r, s->p, s->best};
+    for (int k = 0; k < KEPT_ARRAYS - 1; k++, at += size)
+        memcpy(out ? at : arrays[k], out ? arrays[k] : at, (size_t)size * sizeof *at);
+    for (int64_t c = 0; c < s->columns; c++)
+        copy(s->n, out ? s->x + c : at + c, out ? s->ldx : s->columns, out ? at + c : s->x + c,
+             out ? s->columns : s->ldx);
+}
+
+static void move_state(iteration *s, int out, double *at)
+{
+    if (out)
+        write_numbers(s, at);
+    else
+        read_numbers(s, at);
+    move_arrays(s, out, at + KEPT_OF_ALL + KEPT_OF_SIDE * s->columns);
+}
+
+static gram_status keep_state(iteration *s)
+{
+    gram_status status = GRAM_OK;
+    const gram_checkpoint_key key = key_of(s);
+    double *state = NULL;
+    int due = 0;
+    if (!gram_checkpoint_wanted(s->context)) return status;
+    TRY(gram_checkpoint_due(s->context, &due));
+    if (!due) goto done;
+    TRY(gram_take(s->context, "cg_solve: checkpoint", kept_count(s), sizeof *state, (void **)&state));
+    move_state(s, 1, state);
+    TRY(gram_checkpoint_keep(s->context, &key, kept_count(s), state));
+done:
+    gram_give(s->context, state);
+    return status;
+}
+
+static gram_status find_state(iteration *s, int *found)
+{
+    gram_status status = GRAM_OK;
+    double *state = NULL;
+    *found = 0;
+    if (!gram_checkpoint_wanted(s->context)) return status;
+    const gram_checkpoint_key key = key_of(s);
+    TRY(gram_take(s->context, "cg_solve: checkpoint", kept_count(s), sizeof *state, (void **)&state));
+    TRY(gram_checkpoint_find(s->context, &key, kept_count(s), state, found));
+    if (!*found) goto done;
+    move_state(s, 0, state);
+    gram_checkpoint_went_on(s->context, s->steps);
+done:
+    gram_give(s->context, state);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+/* Steps until all columns have converged, or no more are allowed. */
+static gram_status descend(iteration *s, int *stop)
+{
+    gram_status status = GRAM_OK;
+    while (any_active(s) && !*stop) {
+        TRY(step(s));
+        *stop = exhausted(s);
+        if (any_active(s)) TRY(keep_state(s));
+    }
+    take_best(s);
+    TRY(find_residual(s));
+done:
+    return status;
+}
+
 /* Starts again from the true residual while that is worth it. */
 static gram_status iterate(iteration *s)
 {
     gram_status status = GRAM_OK;
-    double before = INFINITY;
-    int stop = s->options.iterations < 1;
+    int stop = s->options.iterations < 1, found = 0;
+    s->before = INFINITY;
     TRY(find_norm(s));
-    TRY(find_residual(s));
+    s->first_norm = s->a_norm;
+    TRY(find_state(s, &found));
+    if (found)
+        TRY(descend(s, &stop));
+    else
+        TRY(find_residual(s));
     while (any_active(s) && !stop) {
         const double now = worst_backward_error(s);
-        if (!(now <= before / 2)) break;
-        before = now;
+        if (!(now <= s->before / 2)) break;
+        s->before = now;
         TRY(first_direction(s));
-        while (any_active(s) && !stop) {
-            TRY(step(s));
-            stop = exhausted(s);
-        }
-        take_best(s);
-        TRY(find_residual(s));
+        TRY(descend(s, &stop));
     }
     if (any_active(s)) status = GRAM_NOT_CONVERGED;
 done:

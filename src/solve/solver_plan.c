@@ -13,9 +13,11 @@
 #include <gram/text.h>
 
 #include "base/context.h"
+#include "base/ranks/collective.h"
 #include "base/sized_struct.h"
 #include "base/system/time_limit.h"
 #include "operator/tiled_matrix.h"
+#include "solve/cholesky/spread_cholesky.h"
 #include "solve/landmarks/landmark_choice.h"
 #include "tile/panels.h"
 
@@ -108,7 +110,9 @@ static double cg_bytes(const gram_krr_plan_request *r, int64_t n, int64_t rank)
 static double exact_bytes(const gram_krr_plan_request *r, int64_t n, gram_precision precision)
 {
     if (r->ridgeless) return 2.0 * (double)n * (double)n * sizeof(double) + vectors_bytes(r, n);
-    return factor_bytes(n, precision == GRAM_PRECISION_F64 ? sizeof(double) : sizeof(float)) + vectors_bytes(r, n);
+    const size_t size = precision == GRAM_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    if (r->ranks > 1) return gram_spread_numbers((double)n, r->ranks) * (double)size + vectors_bytes(r, n);
+    return factor_bytes(n, size) + vectors_bytes(r, n);
 }
 
 /* Sketch-and-project: the matrix and the low rank of a block of n/100 rows, and a few vectors. */
@@ -143,14 +147,15 @@ static double seconds_at(const gram_context *context, int measured, const gram_k
         rate = 0.8 * context->operations * threads; /* large products, not small ones */
         pair = share / 1.4 / context->entries / threads;
     }
-    const double product = n * n / 2 * pair, packing = PACKINGS * padded(r->n) * (double)r->d / PACKED_NUMBERS;
+    const double ranks = r->ranks;
+    const double product = n * n / 2 * pair / ranks, packing = PACKINGS * padded(r->n) * (double)r->d / PACKED_NUMBERS;
     if (plan->solver == GRAM_SOLVER_NYSTROM) return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate;
     if (plan->solver == GRAM_SOLVER_SKETCH) return packing + 2 * SKETCH_PASSES * product;
     if (plan->solver == GRAM_SOLVER_CG)
         return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate + 100 * product;
     if (r->ridgeless) return packing + product + 4 * n * n * n / rate;
-    if (plan->precision != GRAM_PRECISION_F64) return packing + 8 * product + n * n * n / 3 / (2 * rate);
-    return packing + 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate;
+    if (plan->precision != GRAM_PRECISION_F64) return packing + 8 * product + n * n * n / 3 / (2 * rate) / ranks;
+    return packing + 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate / ranks;
 }
 
 static double seconds_of(const gram_context *context, const gram_krr_plan_request *r, const gram_plan *plan)
@@ -314,6 +319,7 @@ static gram_status check(gram_context *context, const gram_krr_plan_request *r)
             "krr_plan: precision = %d is not a valid precision", (int)r->precision);
     FAIL_IF(r->landmarks < 0 || r->landmarks > MOST_LANDMARKS, context, GRAM_ERROR_ARGUMENT,
             "krr_plan: landmarks = %lld, need 1 to %d, or 0 for a default", (long long)r->landmarks, MOST_LANDMARKS);
+    FAIL_IF(r->ranks < 0, context, GRAM_ERROR_ARGUMENT, "krr_plan: ranks = %d is negative", r->ranks);
     FAIL_IF(r->leave_one_out > 0 && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
             "krr_plan: leave-one-out needs a factor in f64, not precision %s", gram_precision_name(r->precision));
     FAIL_IF(r->ridgeless && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
@@ -333,7 +339,9 @@ gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *re
     gram_krr_plan_request_init(&r, sizeof r);
     TRY(gram_sized_read(context, "krr_plan", "request", "gram_krr_plan_request", request, &r, sizeof r));
     TRY(check(context, &r));
-    const double room = room_left(context);
+    if (r.ranks == 0) r.ranks = gram_spread_wanted(context, r.n) ? gram_ranks(context) : 1;
+    double room = room_left(context);
+    TRY(gram_ranks_least(context, &room)); /* the same plan everywhere */
     plan->leave_one_out = r.leave_one_out < 0 ? r.n <= MOST_FOR_LOO : r.leave_one_out != 0;
     if (r.precision > GRAM_PRECISION_F64) plan->leave_one_out = 0;
     if (r.solver == GRAM_SOLVER_EXACT || r.ridgeless) {

@@ -6,6 +6,8 @@
 
 #include <gram/text.h>
 
+#include "tile/embedding/bag_part.h"
+
 _Static_assert((int)GRAM_PANEL <= (int)GRAM_BLOCK_COLUMNS, "a block of coordinates has a panel's columns");
 
 typedef struct compiler {
@@ -42,6 +44,7 @@ static int add_metric(compiler *c, const gram_metric *wanted)
         if (same_mapping(&engine->metrics[i].mapping, &wanted->mapping) &&
             engine->metrics[i].single == wanted->single && engine->metrics[i].norms == wanted->norms &&
             engine->metrics[i].l1 == wanted->l1 && engine->metrics[i].type == wanted->type &&
+            engine->metrics[i].bags == wanted->bags &&
             (!wanted->type ||
              memcmp(engine->metrics[i].par, wanted->par, (size_t)wanted->type->spec_count * sizeof *wanted->par) == 0))
             return i;
@@ -69,10 +72,9 @@ static int add_form(compiler *c, const gram_form_entry *wanted)
 /* ---- distances from inner products ---- */
 
 /* The mean of the points, before they are divided or multiplied by a factor. */
-static gram_status make_centre(compiler *c, const gram_mapping *mapping, const double **shift)
+static gram_status make_centre(compiler *c, const gram_points *x, const gram_mapping *mapping, const double **shift)
 {
     gram_status status = GRAM_OK;
-    const gram_points *x = c->request->x;
     gram_mapping plain = *mapping;
     plain.shift = plain.divide = plain.factor = NULL;
     double *centre, *u;
@@ -96,7 +98,8 @@ static gram_status plan_product(compiler *c, const gram_argument *length, gram_f
     form->product_metric = -1;
     if (form->kind != GRAM_FORM_SQDIST || metric.mapping.d <= GRAM_DIRECT_COLUMNS || metric.kind) return GRAM_OK;
     metric.norms = 1;
-    if (!metric.mapping.shift) TRY(make_centre(c, &metric.mapping, &metric.mapping.shift));
+    const gram_points *x = metric.bags ? metric.bags->x : c->request->x;
+    if (!metric.mapping.shift) TRY(make_centre(c, x, &metric.mapping, &metric.mapping.shift));
     if (length && length->count > 1) metric.mapping.divide = length->values;
     form->product_metric = add_metric(c, &metric);
 done:
@@ -160,7 +163,7 @@ static gram_status plan_covariance(compiler *c, const gram_argument *covariance,
             "%s: S is not positive definite", node->type->name);
     node->factor = factor;
     metric->mapping.factor = factor;
-    TRY(make_centre(c, &metric->mapping, &metric->mapping.shift));
+    TRY(make_centre(c, c->request->x, &metric->mapping, &metric->mapping.shift));
 done:
     return status;
 }
@@ -494,7 +497,8 @@ static gram_status add_terms(compiler *c, const gram_kernel *kernel, const gram_
 {
     gram_status status = GRAM_OK;
     gram_point_terms *terms;
-    if (kernel->node != GRAM_NODE_NORMALIZE && kernel->node != GRAM_NODE_SCALE && kernel->node != GRAM_NODE_CENTRE)
+    if (kernel->node != GRAM_NODE_NORMALIZE && kernel->node != GRAM_NODE_SCALE && kernel->node != GRAM_NODE_CENTRE &&
+        kernel->node != GRAM_NODE_AFTER)
         return GRAM_OK;
     TRY(arena_take(c, 1, sizeof *terms, (void **)&terms));
     *terms = (gram_point_terms){.node = kernel->node,
@@ -527,6 +531,81 @@ done:
     return status;
 }
 
+/* ---- bags, and distances that a kernel makes ---- */
+
+/* The form of a leaf on features of bags. */
+static gram_status plan_features(compiler *c, const gram_bag_part *bags, gram_program_node *node)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = bags->x->d;
+    gram_form_entry form = {.kind = node->type->form, .product_metric = -1};
+    gram_metric metric = {.mapping = {.d = d, .source_count = d}, .bags = bags};
+    int64_t *columns;
+    TRY(arena_take(c, d, sizeof *columns, (void **)&columns));
+    for (int64_t l = 0; l < d; l++) columns[l] = l;
+    metric.mapping.columns = columns;
+    form.metric = add_metric(c, &metric);
+    TRY(plan_product(c, NULL, &form));
+    node->form = add_form(c, &form);
+done:
+    return status;
+}
+
+static gram_status set_outer(compiler *c, const gram_kernel *outer, gram_program_node *node)
+{
+    gram_status status = GRAM_OK;
+    const gram_argument *length = gram_kernel_argument(outer, GRAM_ROLE_LENGTH);
+    node->type = outer->type;
+    gram_kernel_par(outer, node->par);
+    c->engine->parameter_count += count_parameters(outer);
+    TRY(prepare_shape(c, outer, 1, node));
+    if (length) node->shape.scale = inverse_length(c, GRAM_FORM_SQDIST, length->values[0]);
+done:
+    return status;
+}
+
+/* `outer`: a leaf of the distance of features; NULL: of their inner product, or pairs of rows. */
+static gram_status compile_mean(compiler *c, const gram_kernel *mean, const gram_mapping *space,
+                                const gram_kernel *outer, gram_program_node *node)
+{
+    gram_status status = GRAM_OK;
+    gram_engine *engine = c->engine;
+    const int64_t column = space->columns[0];
+    gram_bag_part *bags;
+    FAIL_IF(space_kind(c->request->x, space) != GRAM_OBJECT_BAG, c->context, GRAM_ERROR_UNSUPPORTED,
+            "mean takes bags, and column %lld holds %s", (long long)column + 1,
+            gram_object_kind_name(gram_points_kind(c->request->x, column)));
+    TRY(gram_bag_part_create(c->context, c->request, column, mean->children[0], mean->exponent, &bags));
+    engine->bags[engine->bag_count++] = bags;
+    engine->parameter_count += gram_kernel_parameter_count(mean->children[0]);
+    node->bags = bags;
+    node->node = mean->exponent > 0 ? GRAM_NODE_LEAF : GRAM_NODE_MEAN;
+    node->type = &gram_bag_product;
+    if (outer) TRY(set_outer(c, outer, node));
+    if (mean->exponent > 0) TRY(plan_features(c, bags, node));
+done:
+    return status;
+}
+
+static gram_status compile_after(compiler *c, const gram_kernel *kernel, const gram_mapping *space,
+                                 gram_program_node *node)
+{
+    gram_status status = GRAM_OK;
+    const gram_kernel *inner = kernel->children[0];
+    int *children;
+    if (inner->node == GRAM_NODE_MEAN && inner->exponent > 0)
+        return compile_mean(c, inner, space, kernel->children[1], node);
+    TRY(arena_take(c, 1, sizeof *children, (void **)&children));
+    TRY(compile(c, inner, space, children));
+    node->node = GRAM_NODE_AFTER;
+    node->child_count = 1;
+    node->children = children;
+    TRY(add_terms(c, kernel, space, node));
+    TRY(set_outer(c, kernel->children[1], node));
+done:
+    return status;
+}
+
 static gram_status compile(compiler *c, const gram_kernel *kernel, const gram_mapping *space, int *index)
 {
     gram_status status = GRAM_OK;
@@ -536,6 +615,10 @@ static gram_status compile(compiler *c, const gram_kernel *kernel, const gram_ma
     if (kernel->node == GRAM_NODE_ON || kernel->node == GRAM_NODE_WARP) return compile_inside(c, kernel, space, index);
     if (kernel->node == GRAM_NODE_LEAF)
         TRY(compile_leaf(c, kernel, kernel->type, space, &node));
+    else if (kernel->node == GRAM_NODE_MEAN)
+        TRY(compile_mean(c, kernel, space, NULL, &node));
+    else if (kernel->node == GRAM_NODE_AFTER)
+        TRY(compile_after(c, kernel, space, &node));
     else if (normalized)
         TRY(compile_leaf(c, kernel->children[0], normalized, space, &node));
     else
@@ -581,6 +664,7 @@ gram_status gram_engine_compile(gram_context *context, gram_engine *engine, cons
     TRY(arena_take(&c, size, sizeof(gram_program_node), (void **)&engine->nodes));
     TRY(arena_take(&c, size, sizeof(gram_form_entry), (void **)&engine->forms));
     TRY(arena_take(&c, size, sizeof(gram_point_terms *), (void **)&engine->terms));
+    TRY(arena_take(&c, size, sizeof(gram_bag_part *), (void **)&engine->bags));
     TRY(arena_take(&c, 2 * size, sizeof(gram_metric), (void **)&engine->metrics));
     TRY(arena_take(&c, 1, sizeof *space, (void **)&space));
     if (request->space)

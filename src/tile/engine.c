@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernel/text/text_features.h"
+#include "tile/embedding/bag_part.h"
 #include "tile/functional/functional_engine.h"
 #include "tile/objects/given_panels.h"
 #include "tile/objects/sparse_panels.h"
@@ -28,6 +29,19 @@ done:
     return status;
 }
 
+/* Of bags that are numbers by now: their features. */
+static gram_status pack_features(gram_context *context, const gram_engine *engine, gram_metric *metric)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_panels_create(context, metric->bags->x, 0, NULL, &metric->mapping, metric->single, metric->norms,
+                           &metric->x));
+    if (engine->symmetric) return GRAM_OK;
+    TRY(gram_panels_create(context, metric->bags->y, 0, NULL, &metric->mapping, metric->single, metric->norms,
+                           &metric->y));
+done:
+    return status;
+}
+
 static gram_status pack(gram_context *context, gram_engine *engine, const gram_engine_request *request)
 {
     gram_status status = GRAM_OK;
@@ -36,6 +50,10 @@ static gram_status pack(gram_context *context, gram_engine *engine, const gram_e
         gram_metric *metric = &engine->metrics[i];
         if (metric->kind != GRAM_OBJECT_NONE) {
             TRY(pack_things(context, request, metric));
+            continue;
+        }
+        if (metric->bags) {
+            TRY(pack_features(context, engine, metric));
             continue;
         }
         TRY(gram_panels_create(context, request->x, 0, NULL, &metric->mapping, metric->single, metric->norms,
@@ -88,7 +106,10 @@ static void set_shape(gram_engine *engine, const gram_engine_request *request)
     engine->symmetric = y == request->x && !request->index;
     engine->shared = y == request->x;
     engine->ids = request->index;
-    engine->single = request->x->f32 && y->f32 && !request->always_double;
+    /* a distance that is a difference of entries would have few digits left of those of f32 */
+    int after = gram_kernel_has_node(request->kernel, GRAM_NODE_AFTER);
+    for (int i = 0; i < request->other_count; i++) after |= gram_kernel_has_node(request->others[i], GRAM_NODE_AFTER);
+    engine->single = request->x->f32 && y->f32 && !request->always_double && !after;
 }
 
 static gram_status keep_kernels(gram_context *context, gram_engine *engine, const gram_engine_request *request)
@@ -141,6 +162,7 @@ void gram_engine_destroy(gram_engine *engine)
 {
     if (!engine) return;
     gram_functional_end(engine);
+    for (int i = 0; i < engine->bag_count; i++) gram_bag_part_destroy(engine->bags[i]);
     for (int i = 0; i < engine->metric_count; i++) {
         gram_panels_destroy(&engine->metrics[i].x);
         gram_panels_destroy(&engine->metrics[i].y);

@@ -35,6 +35,7 @@ typedef struct gram_metric {
     const double *par;
     struct gram_sparse_panels *sparse;
     struct gram_given_panels *given;
+    const struct gram_bag_part *bags; /* panels of the features of bags (embedding/bag_part.h), in place of the points; NULL: of the points */
 } gram_metric;
 
 typedef struct gram_form_entry {
@@ -47,11 +48,12 @@ typedef struct gram_form_entry {
     int slot;  /* where it is kept when several do */
 } gram_form_entry;
 
-/* normalize, scale and centre combine the child's entry with numbers of the row's and of the column's point:
+/* normalize, scale, centre and after combine the child's entry with numbers of the row's and of the column's point:
  *
  *   normalize   child * (row_power * column_power)/sqrt(row * column),   child(x, x) = row/row_power^2
  *   scale       the same with row = 1 and row_power = f(x)
  *   centre      child - (row + column) + offset,   row = mean of child(x, sample)
+ *   after       row + column - 2 child, at least 0,   row = child(x, x): a squared distance, which goes through the leaf's profile
  *
  * The root of a square is exact and the powers are of two, hence normalize is exactly 1 on the diagonal. */
 typedef struct gram_point_terms {
@@ -77,7 +79,8 @@ typedef struct gram_program_node {
     int64_t parameter;             /* number of the first parameter of the leaf or of the child */
     const gram_argument *length;   /* leaf: copies of its metric's parameters, NULL if it has none */
     const double *factor;          /* leaf with a full covariance: its Cholesky factor */
-    const gram_point_terms *terms; /* normalize, scale, centre */
+    const gram_point_terms *terms; /* normalize, scale, centre, after */
+    const struct gram_bag_part *bags; /* mean */
 } gram_program_node;
 
 typedef struct gram_engine {
@@ -106,6 +109,8 @@ typedef struct gram_engine {
     gram_kernel **kept; /* root_count: for the nodes with terms */
     int term_count;     /* nodes that combine with numbers of the points */
     gram_point_terms **terms;
+    int bag_count; /* means over pairs of rows of bags (embedding/bag_part.h) */
+    struct gram_bag_part **bags;
     /* rows or columns are functionals: strips are made of their atoms (functional/functional_engine.h), and panels of points are
      * not; NULL: both are points */
     struct gram_functional_engine *functionals;
@@ -163,6 +168,7 @@ typedef struct gram_strip {
     void *slots;
     double *work; /* two strips in f64 */
     double *functional;
+    double *bags; /* of the rows of bags */
     const gram_worker *worker;
 } gram_strip;
 

@@ -1,9 +1,10 @@
-/* normalize, scale and centre: numbers of the points, made once for an engine, and what they do to a strip. */
+/* normalize, scale, centre and after: numbers of the points, made once for an engine, and what they do to a strip. */
 #include <math.h>
 #include <string.h>
 
 #include <gram/text.h>
 
+#include "tile/embedding/bag_part.h"
 #include "tile/engine.h"
 #include "tile/product.h"
 
@@ -34,8 +35,12 @@ static gram_status diagonal_terms(making *m, const gram_point_terms *terms, cons
     const gram_engine_request request = {
         .kernel = terms->child, .x = points, .space = terms->space, .always_double = 1};
     TRY(gram_engine_create(m->context, &request, &child));
-    TRY(gram_engine_diagonal(m->context, child, row));
-    for (int64_t i = 0; i < points->n; i++) {
+    const gram_program_node *root = &child->nodes[child->roots[0]];
+    if (root->node == GRAM_NODE_MEAN) /* its tiles on the diagonal would be those of all bags nearby */
+        TRY(gram_bag_diagonal(m->context, root->bags, row));
+    else
+        TRY(gram_engine_diagonal(m->context, child, row));
+    for (int64_t i = 0; i < points->n && terms->node == GRAM_NODE_NORMALIZE; i++) {
         char shown[GRAM_NUMBER_SIZE];
         FAIL_IF(!(row[i] > 0) || isinf(row[i]), m->context, GRAM_ERROR_DOMAIN,
                 "normalize: k(x, x) = %s at point %lld; it must be positive and finite",
@@ -102,6 +107,7 @@ static gram_status terms_of(making *m, const gram_point_terms *terms, const gram
                             double *power)
 {
     switch (terms->node) {
+    case GRAM_NODE_AFTER:
     case GRAM_NODE_NORMALIZE: return diagonal_terms(m, terms, points, row, power);
     case GRAM_NODE_SCALE: return factor_terms(m, terms, points, row, power);
     default: return gram_terms_means(m->context, terms, points, row);
@@ -155,6 +161,10 @@ done:
 double gram_terms_combine(const gram_point_terms *terms, int64_t i, int64_t j, double k)
 {
     if (terms->node == GRAM_NODE_CENTRE) return k - (terms->row[i] + terms->column[j]) + terms->offset;
+    if (terms->node == GRAM_NODE_AFTER) {
+        const double square = terms->row[i] + terms->column[j] - 2 * k;
+        return square < 0 ? 0 : square;
+    }
     return k * (terms->row_power[i] * terms->column_power[j]) / sqrt(terms->row[i] * terms->column[j]);
 }
 

@@ -6,12 +6,16 @@
  *
  * Between two sets a task owns one row panel (and, when there are few rows, one part of the columns, whose results are
  * added in order at the end). A set with itself needs each pair once: groups of panels meet in a tournament, a game adds
- * K_ab V_b to a's rows and K_ab' V_a to b's. */
+ * K_ab V_b to a's rows and K_ab' V_a to b's.
+ *
+ * Over several processes the games of a round are dealt out, so that each pair is made once by one of them, and the results are added up; between two
+ * sets the row panels are parted and what each has made is gathered. V is on all of them. */
 #include "tile/product.h"
 
 #include <cblas.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "base/tournament.h"
 
 enum {
@@ -37,6 +41,8 @@ typedef struct product {
     int64_t parts;
     int64_t group; /* panels of a team */
     size_t engine_scratch;
+    int64_t ranks, rank;       /* that share the work */
+    int64_t from_row, to_row;  /* between two sets: row panels of this rank */
 } product;
 
 /* Where V has the numbers of a panel. */
@@ -166,7 +172,7 @@ static void both_times_v(const product *p, void *scratch, int64_t i, int64_t j)
 static gram_status cross_task(void *argument, const gram_worker *worker)
 {
     const product *p = argument;
-    const int64_t i = worker->task / p->parts, part = worker->task % p->parts;
+    const int64_t i = p->from_row + worker->task / p->parts, part = worker->task % p->parts;
     const int64_t panels = gram_engine_column_panels(p->engine);
     double *out = p->out + part * p->row_count * p->columns;
     gram_engine_begin(p->engine, worker->scratch, worker);
@@ -179,8 +185,10 @@ static gram_status symmetric_task(void *argument, const gram_worker *worker)
 {
     const product *p = argument;
     const int64_t panels = gram_engine_row_panels(p->engine), teams = (panels + p->group - 1) / p->group;
+    const int64_t game = worker->task * p->ranks + (p->rank + worker->round) % p->ranks;
     int64_t a, b;
-    if (!gram_tournament_game(teams, worker->round, worker->task, &a, &b)) return GRAM_OK;
+    if (game >= gram_tournament_games(teams) || !gram_tournament_game(teams, worker->round, game, &a, &b))
+        return GRAM_OK;
     gram_engine_begin(p->engine, worker->scratch, worker);
     for (int64_t i = a * p->group; i < (a + 1) * p->group && i < panels; i++)
         for (int64_t j = b * p->group; j < (b + 1) * p->group && j <= i; j++) both_times_v(p, worker->scratch, i, j);
@@ -200,6 +208,66 @@ static void pack_v(const product *p, const double *v, int64_t ldv)
         }
 }
 
+static gram_status run(gram_context *context, product *p)
+{
+    const gram_engine *engine = p->engine;
+    const int64_t panels = gram_engine_row_panels(engine), teams = (panels + p->group - 1) / p->group;
+    const size_t real = engine->single ? sizeof(float) : sizeof(double);
+    p->engine_scratch = gram_engine_scratch(engine);
+    const size_t tile = p->by_strips ? 0 : (GRAM_TILE_SIZE + GRAM_PANEL * (size_t)p->columns) * real;
+    gram_sweep sweep = {.what = "kernel product", .scratch_bytes = p->engine_scratch + tile, .argument = p};
+    if (engine->symmetric) {
+        sweep.run = symmetric_task;
+        sweep.tasks = (gram_tournament_games(teams) + p->ranks - 1) / p->ranks;
+        sweep.rounds = gram_tournament_rounds(teams);
+    } else {
+        sweep.run = cross_task;
+        sweep.tasks = (p->to_row - p->from_row) * p->parts;
+    }
+    return sweep.tasks > 0 ? gram_sweep_run(context, &sweep) : GRAM_OK;
+}
+
+/* ---- over several processes ---- */
+
+/* Operations of this rank: an entry takes three for each column of the points and some twenty for its profile, and two for each column of V that it is
+ * multiplied with, on both sides of the diagonal. */
+static double operations(const product *p)
+{
+    enum { PROFILE = 20 };
+    const gram_engine *engine = p->engine;
+    const double n = (double)engine->n, columns = (double)p->columns;
+    if (engine->symmetric)
+        return n * (n + 1) / 2 / (double)p->ranks * (3 * (double)engine->d + PROFILE + 4 * columns);
+    return (double)((p->to_row - p->from_row) * GRAM_PANEL) * (double)engine->m *
+           (3 * (double)engine->d + PROFILE + 2 * columns);
+}
+
+static void choose_ranks(const gram_context *context, product *p)
+{
+    const gram_engine *engine = p->engine;
+    const int64_t panels = gram_engine_row_panels(engine);
+    const int shared = gram_ranks_share(context, engine->n < engine->m ? engine->m : engine->n);
+    p->ranks = shared ? gram_ranks(context) : 1;
+    p->rank = shared ? gram_rank(context) : 0;
+    p->from_row = 0;
+    p->to_row = panels;
+    if (shared && !engine->symmetric) gram_ranks_part(context, panels, (int)p->rank, &p->from_row, &p->to_row);
+}
+
+/* What the ranks made becomes the whole, on each of them: out without gaps, a row panel after the other. */
+static gram_status join(gram_context *context, const product *p, double *out)
+{
+    gram_status status = GRAM_OK;
+    if (p->engine->symmetric)
+        TRY(gram_ranks_sum(context, "kernel product", p->engine->n * p->columns, out));
+    else
+        TRY(gram_ranks_gather(context, "kernel product", gram_engine_row_panels(p->engine), GRAM_PANEL * p->columns,
+                              out));
+    gram_ranks_note(context, "kernel products", operations(p));
+done:
+    return status;
+}
+
 static void unpack_out(const product *p, double *out, int64_t ldo)
 {
     for (int64_t i = 0; i < p->engine->n; i++)
@@ -211,23 +279,18 @@ static void unpack_out(const product *p, double *out, int64_t ldo)
         }
 }
 
-static gram_status run(gram_context *context, product *p)
+static gram_status unpack_joined(gram_context *context, const product *p, double *out, int64_t ldo)
 {
-    const gram_engine *engine = p->engine;
-    const int64_t panels = gram_engine_row_panels(engine), teams = (panels + p->group - 1) / p->group;
-    const size_t real = engine->single ? sizeof(float) : sizeof(double);
-    p->engine_scratch = gram_engine_scratch(engine);
-    const size_t tile = p->by_strips ? 0 : (GRAM_TILE_SIZE + GRAM_PANEL * (size_t)p->columns) * real;
-    gram_sweep sweep = {.what = "kernel product", .scratch_bytes = p->engine_scratch + tile, .argument = p};
-    if (engine->symmetric) {
-        sweep.run = symmetric_task;
-        sweep.tasks = gram_tournament_games(teams);
-        sweep.rounds = gram_tournament_rounds(teams);
-    } else {
-        sweep.run = cross_task;
-        sweep.tasks = panels * p->parts;
-    }
-    return gram_sweep_run(context, &sweep);
+    gram_status status = GRAM_OK;
+    const size_t row = (size_t)p->columns * sizeof *out;
+    double *whole = NULL;
+    TRY(gram_take(context, "matrix_product: K V", p->row_count * p->columns, sizeof *whole, (void **)&whole));
+    unpack_out(p, whole, p->columns);
+    TRY(join(context, p, whole));
+    for (int64_t i = 0; i < p->engine->n; i++) memcpy(out + i * ldo, whole + i * p->columns, row);
+done:
+    gram_give(context, whole);
+    return status;
 }
 
 /* Lists the columns of each panel of V that are not 0, if they are few of many. */
@@ -259,7 +322,7 @@ static void choose_parts(product *p)
 {
     const int64_t rows = gram_engine_row_panels(p->engine), columns = gram_engine_column_panels(p->engine);
     p->parts = 1;
-    p->group = (rows + GROUPS - 1) / GROUPS;
+    p->group = (rows + GROUPS * p->ranks - 1) / (GROUPS * p->ranks);
     if (p->engine->symmetric || rows >= ENOUGH_TASKS) return;
     p->parts = (ENOUGH_TASKS + rows - 1) / rows;
     if (p->parts > columns) p->parts = columns;
@@ -272,6 +335,7 @@ gram_status gram_engine_product(gram_context *context, const gram_engine *engine
     product p = {.engine = engine, .columns = columns};
     p.row_count = gram_engine_row_panels(engine) * GRAM_PANEL;
     p.column_count = gram_engine_column_panels(engine) * GRAM_PANEL;
+    choose_ranks(context, &p);
     choose_parts(&p);
     const size_t real = engine->single ? sizeof(float) : sizeof(double);
     void **packed = engine->single ? (void **)&p.v_f32 : (void **)&p.v_f64;
@@ -284,7 +348,10 @@ gram_status gram_engine_product(gram_context *context, const gram_engine *engine
     memset(p.out, 0, (size_t)(p.parts * p.row_count * p.stored) * sizeof(double));
     pack_v(&p, v, ldv);
     TRY(run(context, &p));
-    unpack_out(&p, out, ldo);
+    if (p.ranks > 1)
+        TRY(unpack_joined(context, &p, out, ldo));
+    else
+        unpack_out(&p, out, ldo);
 done:
     gram_give(context, *packed);
     gram_give(context, p.out);

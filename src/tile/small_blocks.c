@@ -165,6 +165,8 @@ static gram_status prepare_gradient(gram_context *context, batch *b, const doubl
     gram_tape t;
     *tape = b->engine_bytes;
     if (!gradient) return GRAM_OK;
+    FAIL_IF(gram_gradient_by_differences(b->engine->kept[0]), context, GRAM_ERROR_UNSUPPORTED,
+            "mean and after have no derivatives by their numbers in blocks of neighbours");
     b->gradient = (gram_gradient){.engine = b->engine};
     gram_gradient_measure(&b->gradient);
     *tape = gram_tape_layout(&b->gradient, none, &t);

@@ -111,12 +111,30 @@ done:
     return status;
 }
 
+/* From where an earlier search ended, and if that saw more rows also from where the present one with one length-scale for all did: c is
+ * there. */
+static gram_status follow_several(gram_tuning *t, gram_candidate *c)
+{
+    gram_status status = GRAM_OK;
+    double *here = NULL;
+    TRY(gram_take(t->context, "tuning: starts", c->space.parameters + 1, sizeof *here, (void **)&here));
+    gram_candidate_copy(c, c->point, here);
+    const int leads = gram_tuning_begin_there(t, GRAM_TRAIL_SEVERAL, c);
+    TRY(gram_candidate_descend(t, c, 0, limit_of(t, 0)));
+    gram_candidate_copy(c, here, c->trial);
+    if (leads && t->trails.from->coarse) TRY(gram_tuning_search_also(t, c, 0, limit_of(t, 0)));
+done:
+    gram_give(t->context, here);
+    return status;
+}
+
 /* Climbs with one length-scale per column and compares on all rows; *kept says which one won. `one` ends there, too. */
 static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *several, int *kept)
 {
     gram_status status = GRAM_OK;
     const double needed = worth(t, several->space.count - one->space.count);
-    TRY(gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
+    TRY(gram_tuning_follows(t) ? follow_several(t, several)
+                               : gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
     TRY(search_hint(t, several));
     if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
     TRY(climb(t, several, 1, t->last));
@@ -182,6 +200,8 @@ static gram_status tune_ard(gram_tuning *t, gram_candidate *one, gram_tuned *out
     t->noise_start = out->noise;
     TRY(gram_candidate_make(t, ard, 1, &several));
     TRY(try_ard(t, one, &several, &kept));
+    TRY(gram_tuning_leave(t, GRAM_TRAIL_ONE, one));
+    TRY(gram_tuning_leave(t, GRAM_TRAIL_SEVERAL, &several));
     TRY(conclude(t, kept ? &several : one, out));
     out->ard_kept = kept;
     out->value_isotropic = one->value;
@@ -200,10 +220,13 @@ static gram_status search(gram_tuning *t, gram_candidate *c, gram_tuned *out)
     TRY(wants_ard(t, c->space.kernel, &ard));
     expect(t, ard);
     TRY(gram_tuning_open_level(t, 0));
-    TRY(gram_tuning_search_starts(t, c, t->from_start, limit_of(t, 0)));
+    TRY(gram_tuning_begin_there(t, GRAM_TRAIL_ONE, c)
+            ? gram_candidate_descend(t, c, 0, limit_of(t, 0))
+            : gram_tuning_search_starts(t, c, t->from_start, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
     if (ard && t->method->limits.guide > 0) TRY(climb(t, c, 1, t->last - 1));
     if (!ard) TRY(climb_up(t, c, 1));
+    if (!ard) TRY(gram_tuning_leave(t, GRAM_TRAIL_ONE, c));
     TRY(ard ? take_outcome(t, c, out) : conclude(t, c, out));
     if (ard) TRY(tune_ard(t, c, out));
 done:

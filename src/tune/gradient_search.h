@@ -6,6 +6,7 @@
 
 #include "points/row_sample.h"
 #include "tune/parameter_space.h"
+#include "tune/trail/search_trail.h"
 
 enum { GRAM_TUNING_LEVELS = 3 };
 
@@ -77,6 +78,8 @@ struct gram_tuning {
     int noise_starts;        /* values of the noise among starts, a decade apart; 0: 7 of them */
     const gram_kernel *hint; /* several lengths are searched from here, too; NULL: from nowhere else */
     double hint_noise;
+    gram_search_trails trails;
+    int trail_search; /* GRAM_TRAIL_MAIN or GRAM_TRAIL_GUIDE */
     int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
     int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_krr_tune_options */
@@ -146,6 +149,16 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
 gram_status gram_candidate_refine(gram_tuning *t, gram_candidate *c, int which, int64_t limit);
 
 void gram_candidate_copy(const gram_candidate *c, const double *from, double *to);
+
+/* ---- trail/search_trail.c ---- */
+
+/* Does it begin where another ended? Then tolerances are so many times as large. */
+int gram_tuning_follows(const gram_tuning *t);
+double gram_tuning_coarseness(const gram_tuning *t);
+/* Leaves where c is (GRAM_TRAIL_ONE or GRAM_TRAIL_SEVERAL) for searches that follow. */
+gram_status gram_tuning_leave(gram_tuning *t, int which, const gram_candidate *c);
+/* Moves c to where an earlier search was left; 0: there was none of these numbers. */
+int gram_tuning_begin_there(const gram_tuning *t, int which, gram_candidate *c);
 
 /* ---- search_starts.c ---- */
 

@@ -1,6 +1,7 @@
 /* Cross-validation over a grid: the engine (grid_search.h has the parts). Choices are made when all cells are scored, so predictions
  * at the chosen cell may have been written over by then; its width is fitted once more in that case. */
 #include "tune/grid_search.h"
+#include "base/ranks/collective.h"
 #include "base/system/time_limit.h"
 
 #include <math.h>
@@ -73,6 +74,9 @@ static gram_status open(gram_context *context, gram_kernel *kernel, const int64_
     r->n = gram_points_count(g->x);
     r->grid = (gram_grid_scores){.widths = g->width_count, .strengths = g->strength_count};
     measure(r);
+    double most = (double)r->most_widths;
+    TRY(gram_ranks_least(context, &most));
+    r->most_widths = (int64_t)most;
     TRY(gram_kernel_resolve(context, kernel, g->x, &r->resolved));
     TRY(gram_space_create(context, r->resolved, g->x, (gram_noise_range){.fixed = 1}, &r->space));
     TRY(gram_take(context, "grid", r->space.parameters + 1, sizeof(double), (void **)&r->values));
@@ -141,6 +145,34 @@ static void score_cell(const running *r, int64_t cell)
     r->grid.errors[cell] = sqrt(fmax(0, square / total - mean * mean) * weights / (total * total));
 }
 
+/* The widths of a batch by the ranks, each some of them and by itself: predictions are what they would be in one process. */
+static gram_status run_spread(gram_context *context, gram_grid_search *g, gram_grid_batch *b)
+{
+    gram_status status = GRAM_OK;
+    const int64_t width = b->strengths * b->n * b->outputs;
+    gram_grid_batch mine = *b;
+    int64_t first, end;
+    gram_ranks_part(context, b->count, gram_rank(context), &first, &end);
+    mine.first += first;
+    mine.count = end - first;
+    mine.kernels += first;
+    mine.out += first * width;
+    mine.work = (gram_grid_work){0};
+    gram_ranks_part_ways(context);
+    if (mine.count > 0) status = g->run(context, g->argument, &mine);
+    gram_ranks_join(context);
+    TRY(gram_ranks_agree(context, status));
+    TRY(gram_ranks_gather(context, "cross-validation", b->count, width, b->out));
+    double work[3] = {(double)mine.work.fits, (double)mine.work.steps, (double)mine.work.unfinished};
+    TRY(gram_ranks_sum(context, "cross-validation", 3, work));
+    b->work.fits += (int64_t)work[0];
+    b->work.steps += (int64_t)work[1];
+    b->work.unfinished += (int64_t)work[2];
+    gram_ranks_note(context, "grid", 0);
+done:
+    return status;
+}
+
 static gram_status fit_batch(gram_context *context, running *r, int64_t first, int64_t count)
 {
     gram_status status = GRAM_OK;
@@ -151,7 +183,10 @@ static gram_status fit_batch(gram_context *context, running *r, int64_t first, i
     free_kernels(r);
     for (int64_t w = 0; w < count; w++) TRY(widen(context, r, g->widths[first + w], &r->kernels[w]));
     for (int64_t i = 0; i < count * b->strengths * b->n * b->outputs; i++) b->out[i] = NAN;
-    TRY(g->run(context, g->argument, b));
+    if (gram_ranks(context) > 1 && count > 1)
+        TRY(run_spread(context, g, b));
+    else
+        TRY(g->run(context, g->argument, b));
 done:
     return status;
 }

@@ -53,7 +53,7 @@ static double sparse_extent(const gram_points *points, int64_t column, int l1)
 static double extent_of(const walk *w, const gram_view *view, int64_t column, int l1)
 {
     double sum = 0;
-    if (view->warp) return NAN;
+    if (view->warp || view->apart) return NAN;
     const int64_t only = view->columns ? view->columns[0] : 0;
     if (view->d == 1 && gram_points_kind(w->points, only) == GRAM_OBJECT_SPARSE) {
         const double most = sparse_extent(w->points, only, l1);

@@ -5,6 +5,7 @@
 #include <gram/krr_tune.h>
 
 #include "points/row_sample.h"
+#include "tune/trail/search_trail.h"
 
 typedef struct gram_criterion_rule {
     gram_criterion kind;
@@ -43,5 +44,11 @@ gram_status gram_criterion_check_groups(gram_context *context, const char *funct
 /* Sets the options that are NULL to defaults and fails, with `function` in front, for impossible values. */
 gram_status gram_krr_tune_options_read(gram_context *context, const char *function,
                                        const gram_krr_tune_options *options, gram_krr_tune_options *read);
+
+/* gram_krr_tune on trails. */
+gram_status gram_krr_tune_along(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                                const double *y, int64_t ldy, const gram_krr_tune_options *options,
+                                gram_search_trails trails, gram_kernel **tuned, double *lambda,
+                                gram_krr_tune_report *report);
 
 #endif

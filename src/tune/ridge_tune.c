@@ -32,6 +32,7 @@ static const double USUAL_NOISE = 1e-2, LEAST_NOISE = 1e-10, MOST_NOISE = 100, F
 typedef struct ridge_tuning {
     gram_krr_tune_options options;
     gram_criterion_rule rule;
+    gram_search_trails trails;
 } ridge_tuning;
 
 static const ridge_tuning *ridge_of(const gram_tuning *t)
@@ -218,7 +219,8 @@ enum { GUIDE_ROWS = 600 };
 static gram_status run_search(gram_context *context, gram_kernel *kernel, const gram_given *given, ridge_tuning *ridge,
                               const gram_tuned *guide, gram_tuning *t, gram_tuned *out)
 {
-    *t = (gram_tuning){.context = context, .given = *given};
+    *t = (gram_tuning){.context = context, .given = *given, .trails = ridge->trails};
+    t->trail_search = guide ? GRAM_TRAIL_MAIN : GRAM_TRAIL_GUIDE;
     set_tuning(t, ridge);
     if (guide && guide->ard_kept) {
         t->hint = guide->kernel;
@@ -235,9 +237,10 @@ static int wants_guide(const gram_krr_tune_options *o, const gram_given *given)
 }
 
 static gram_status find_guide(gram_context *context, gram_kernel *kernel, const gram_given *given,
-                              const gram_krr_tune_options *o, gram_tuned *guide)
+                              const ridge_tuning *main, gram_tuned *guide)
 {
-    ridge_tuning ridge = {.options = *o};
+    const gram_krr_tune_options *o = &main->options;
+    ridge_tuning ridge = {.options = *o, .trails = main->trails};
     gram_tuning t;
     ridge.options.criterion = GRAM_CRITERION_ML;
     ridge.options.rows = o->rows < GUIDE_ROWS ? o->rows : GUIDE_ROWS;
@@ -268,14 +271,15 @@ done:
     return status == GRAM_ERROR_NUMERICAL ? GRAM_OK : status;
 }
 
-gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
-                          const double *y, int64_t ldy, const gram_krr_tune_options *options, gram_kernel **tuned,
-                          double *lambda, gram_krr_tune_report *report)
+gram_status gram_krr_tune_along(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                                const double *y, int64_t ldy, const gram_krr_tune_options *options,
+                                gram_search_trails trails, gram_kernel **tuned, double *lambda,
+                                gram_krr_tune_report *report)
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
-    ridge_tuning ridge;
+    ridge_tuning ridge = {.trails = trails};
     gram_tuning t;
     gram_tuned out = {.kernel = NULL}, guide = {.kernel = NULL};
     gram_given given = {x, outputs, y, ldy, NULL};
@@ -288,7 +292,7 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
     if (x)
         TRY(gram_unpenalised_check(context, "krr_tune", x->d, ridge.options.unpenalised_count,
                                    ridge.options.unpenalised));
-    if (wants_guide(&ridge.options, &given)) TRY(find_guide(context, kernel, &given, &ridge.options, &guide));
+    if (wants_guide(&ridge.options, &given)) TRY(find_guide(context, kernel, &given, &ridge, &guide));
     TRY(run_search(context, kernel, &given, &ridge, &guide, &t, &out));
     if (guide.kernel) TRY(compare_guide(&t, &ridge.options, &guide, &out));
     *lambda = out.noise / (double)t.count;
@@ -305,4 +309,11 @@ done:
     if (status < 0) gram_kernel_release(out.kernel);
     gram_kernel_release(guide.kernel);
     return status;
+}
+
+gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                          const double *y, int64_t ldy, const gram_krr_tune_options *options, gram_kernel **tuned,
+                          double *lambda, gram_krr_tune_report *report)
+{
+    return gram_krr_tune_along(context, kernel, x, outputs, y, ldy, options, (gram_search_trails){0}, tuned, lambda, report);
 }

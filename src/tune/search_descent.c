@@ -154,14 +154,16 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
     descent down = {t, c, which, INFINITY, INFINITY};
     gram_minimise_report report;
     const int64_t left = t->evaluations_limit - t->evaluations;
+    const double tolerance = t->method->tolerance(t, which) * gram_tuning_coarseness(t);
+    const double promise = t->method->promise ? t->method->promise(t, which) : 0;
     if (which == t->last && limit > left) limit = left;
     if (c->space.count == 0 || limit < 1) return gram_candidate_look(t, c, which);
     const gram_minimise_problem problem = {.n = c->space.count,
                                            .lower = c->space.lower,
                                            .upper = c->space.upper,
                                            .evaluations = limit,
-                                           .tolerance = t->method->tolerance(t, which),
-                                           .promise = t->method->promise ? t->method->promise(t, which) : 0,
+                                           .tolerance = tolerance,
+                                           .promise = gram_tuning_follows(t) && c->inverse_known ? tolerance : promise,
                                            .first_step = FIRST_STEP,
                                            .longest_step = LONGEST_STEP,
                                            .evaluate = evaluate,

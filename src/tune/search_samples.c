@@ -75,7 +75,7 @@ static int plan_levels(const gram_tuning *t, int subsets, int64_t sizes[GRAM_TUN
     const int64_t all = subsets && t->count > t->rows_limit ? t->rows_limit : t->count;
     const int climb = subsets && t->grid == 0;
     int levels = 0;
-    if (climb && all > small + small / 2) sizes[levels++] = small;
+    if (climb && all > small + small / 2 && !gram_tuning_follows(t)) sizes[levels++] = small;
     if (climb && all > medium + medium / 2) sizes[levels++] = medium;
     sizes[levels++] = all;
     return levels;

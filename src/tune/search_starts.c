@@ -15,6 +15,7 @@
 
 #include <gram/random.h>
 
+#include "base/ranks/collective.h"
 #include "tune/gradient_search.h"
 
 enum { STEPS = 3, MOST_FACTORS = 13, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 }; /* STEPS for a decade */
@@ -78,6 +79,36 @@ static void grid_point(const gram_tuning *t, const gram_candidate *c, const star
     if (s->noises > 1) point[space->parameters] = t->noise_unit * pow(10, -(which % s->noises));
 }
 
+/* Do ranks take some of the starts each? Of samples so large that one process may not hold them, every evaluation is all ranks' instead. */
+static int spreads(const gram_tuning *t)
+{
+    enum { MOST_ROWS = 5000 };
+    return gram_ranks(t->context) > 1 && t->levels[0].sample.n <= MOST_ROWS;
+}
+
+/* The points of the grid dealt out to the ranks. */
+static gram_status spread_grid(gram_tuning *t, gram_candidate *c, starts *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t before = t->evaluations;
+    const int count = s->factors * s->noises, ranks = gram_ranks(t->context), rank = gram_rank(t->context);
+    gram_ranks_part_ways(t->context);
+    for (int i = rank; i < count && status >= 0; i += ranks) {
+        double value;
+        grid_point(t, c, s, i, c->trial);
+        status = gram_candidate_try(t, c, 0, &value, &s->objective[i]);
+    }
+    gram_ranks_join(t->context);
+    TRY(gram_ranks_agree(t->context, status));
+    TRY(gram_ranks_gather_dealt(t->context, "tuning", count, 1, s->objective));
+    double evaluations = (double)(t->evaluations - before);
+    TRY(gram_ranks_sum(t->context, "tuning", 1, &evaluations));
+    t->evaluations = before + (int64_t)evaluations;
+    gram_ranks_note(t->context, "starts", 0);
+done:
+    return status;
+}
+
 static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
 {
     gram_status status = GRAM_OK;
@@ -85,6 +116,7 @@ static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
     *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : t->noise_starts ? t->noise_starts : NOISES};
     s->amplitudes = !lengths && has(&c->space, c->space.is_amplitude);
     if (lengths || s->amplitudes) s->factors = factors_of(t, c);
+    if (spreads(t)) return spread_grid(t, c, s);
     for (int i = 0; i < s->factors * s->noises; i++) {
         double value;
         grid_point(t, c, s, i, c->trial);
@@ -245,6 +277,86 @@ done:
     return status;
 }
 
+/* ---- descents by several processes ---- */
+
+/* What a rank tells of the end of a descent: objective, whether the Hessian is known, evaluations, the point and the inverse. */
+enum { END_OBJECTIVE, END_KNOWN, END_EVALUATIONS, END_POINT };
+
+static int64_t end_size(const gram_candidate *c)
+{
+    return END_POINT + c->space.parameters + 1 + c->space.count * c->space.count;
+}
+
+static void write_end(const gram_candidate *c, int64_t evaluations, double *end)
+{
+    end[END_OBJECTIVE] = c->objective;
+    end[END_KNOWN] = c->inverse_known;
+    end[END_EVALUATIONS] = (double)evaluations;
+    gram_candidate_copy(c, c->point, end + END_POINT);
+    copy_inverse(c, c->inverse, end + END_POINT + c->space.parameters + 1);
+}
+
+/* In the order of the starts, as one process would have met them. */
+static void take_end(gram_tuning *t, const gram_candidate *c, const double *end, lowest_end *best)
+{
+    t->evaluations += (int64_t)end[END_EVALUATIONS];
+    if (!(end[END_OBJECTIVE] < best->objective)) return;
+    best->objective = end[END_OBJECTIVE];
+    best->inverse_known = end[END_KNOWN] != 0;
+    gram_candidate_copy(c, end + END_POINT, best->point);
+    copy_inverse(c, end + END_POINT + c->space.parameters + 1, best->inverse);
+}
+
+/* Descends from `count` points, dealt out to the ranks. */
+static gram_status spread_descents(gram_tuning *t, gram_candidate *c, int64_t count, const double *points,
+                                   int64_t limit, lowest_end *best)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = c->space.parameters + 1, size = end_size(c), ranks = gram_ranks(t->context),
+                  before = t->evaluations;
+    double *ends = NULL;
+    TRY(gram_take(t->context, "tuning: starts", count * size, sizeof *ends, (void **)&ends));
+    gram_ranks_part_ways(t->context);
+    for (int64_t k = gram_rank(t->context); k < count && status >= 0; k += ranks) {
+        const int64_t so_far = t->evaluations;
+        gram_candidate_copy(c, points + k * numbers, c->point);
+        c->inverse_known = 0;
+        status = gram_candidate_descend(t, c, 0, limit);
+        write_end(c, t->evaluations - so_far, ends + k * size);
+    }
+    gram_ranks_join(t->context);
+    TRY(gram_ranks_agree(t->context, status));
+    TRY(gram_ranks_gather_dealt(t->context, "tuning", count, size, ends));
+    t->evaluations = before;
+    for (int64_t k = 0; k < count; k++) take_end(t, c, ends + k * size, best);
+    gram_ranks_note(t->context, "starts", 0);
+done:
+    gram_give(t->context, ends);
+    return status;
+}
+
+/* The first `few` of try_starts; *first: from which the others go on. */
+static gram_status spread_starts(gram_tuning *t, gram_candidate *c, starts *s, int64_t few, int from_point,
+                                 int64_t limit, lowest_end *best, const double *origin)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = c->space.parameters + 1;
+    double *points = NULL;
+    int64_t count = 0;
+    TRY(gram_take(t->context, "tuning: starts", few + 1, (size_t)numbers * sizeof *points, (void **)&points));
+    if (from_point) gram_candidate_copy(c, origin, points + numbers * count++);
+    for (int64_t k = from_point ? 1 : 0; k < few; k++) {
+        const int start = take_start(s);
+        if (start < 0) break;
+        gram_candidate_copy(c, origin, c->point);
+        grid_point(t, c, s, start, points + numbers * count++);
+    }
+    TRY(spread_descents(t, c, count, points, limit, best));
+done:
+    gram_give(t->context, points);
+    return status;
+}
+
 /* ---- all of them ---- */
 
 static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit, lowest_end *best,
@@ -258,8 +370,9 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
     gram_candidate_copy(c, c->point, origin);
     gram_candidate_copy(c, c->point, best->point);
     TRY(fill_starts(t, c, &s));
-    if (from_point) TRY(try_start(t, c, limit, best));
-    for (int64_t k = from_point ? 1 : 0; k < restarts; k++) {
+    if (spreads(t)) TRY(spread_starts(t, c, &s, few, from_point, limit, best, origin));
+    if (from_point && !spreads(t)) TRY(try_start(t, c, limit, best));
+    for (int64_t k = spreads(t) ? few : from_point ? 1 : 0; k < restarts; k++) {
         const int start = take_start(&s);
         if (start < 0) break;
         gram_candidate_copy(c, origin, c->point);
@@ -304,7 +417,7 @@ gram_status gram_tuning_search_also(gram_tuning *t, gram_candidate *c, int which
     gram_candidate_copy(c, c->trial, c->point);
     c->inverse_known = 0;
     TRY(gram_candidate_descend(t, c, which, limit));
-    if (t->refine) TRY(gram_candidate_refine(t, c, which, limit));
+    if (t->refine && !gram_tuning_follows(t)) TRY(gram_candidate_refine(t, c, which, limit));
     if (c->objective < best.objective) goto done;
     go_to_end(c, &best);
     c->value = value;

@@ -57,7 +57,20 @@ bad 2 "--plan makes what --like takes"
 run accumulate part1.csv --like merged.gram -o x.sums
 bad 2 "is not a file of sums but a model"
 run accumulate part1.csv --quantile 0.5 -o x.sums
+bad 2 "no option '--quantile'"
+run accumulate part1.csv --solver cg -o x.sums
+bad 2 "needs all rows at once"
+run accumulate part1.csv --lambda 0 -o x.sums
+bad 2 "lambda 0 is not for rows that are read in passes"
+# a target of few whole numbers may be numbers, and every option that the help lists is taken
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $NF = NR % 3 } { print }' part1.csv >whole.csv
+run accumulate whole.csv -o x.sums
 bad 5 "needs all of its rows at once"
+run accumulate whole.csv --task regression --kernel rbf --tune gcv --no-ard --no-intercept --noise 1 --no-scale --quiet -o whole.sums
+good
+run accumulate --help
+good
+if [ "$(grep -c '^  --' out)" -gt 30 ]; then wrong "should list its own options only"; fi
 run merge 1.sums 1.sums -o x.gram
 bad 2 "1.sums is given twice"
 run accumulate part1.csv --quiet $KERNEL --solver nystrom:60 -o own.sums

@@ -176,3 +176,46 @@ grep -q ' s  done, peak memory ' err || wrong 'should tell what it took'
 sed 's/"\(seconds\|peak_bytes\)": *[0-9.e+-]*//g' plain >a
 sed 's/"\(seconds\|peak_bytes\)": *[0-9.e+-]*//g' out >b
 cmp -s a b || wrong 'should give the same result'
+
+# near misses of verbs, options, methods, solvers, kernels, parameters, columns, pictures and words
+run make sine -n 20 -o sine.csv
+good
+while read -r meant words; do
+    # shellcheck disable=SC2086
+    run $words --quiet
+    if [ "$code" = 0 ]; then wrong "should fail"; fi
+    if ! grep -qE "did you mean '$meant'|is it '$meant'" err; then wrong "should suggest $meant"; fi
+done <<'END'
+fit fti sine.csv
+--method fit sine.csv --metod krr
+krr fit sine.csv --method kr
+exact fit sine.csv --solver exat
+nystrom fit sine.csv --solver nystorm:20
+rbf fit sine.csv --kernel rfb
+ell fit sine.csv --kernel rbf(el=1)
+x fit sine.csv --features xx
+y fit sine.csv --target yy
+x fit sine.csv --weights xx
+loo fit sine.csv --tune lo
+cv fit sine.csv --tune vc:5
+regression fit sine.csv --task regresion
+huber fit sine.csv --loss hubr
+poisson fit sine.csv --method gp --likelihood poison
+linear fit sine.csv --method gp --mean linera
+mean fit sine.csv --missing men
+csv fit sine.csv --format cvs
+folds fit sine.csv --estimate fold
+two-sample test twosample sine.csv sine.csv
+permutation test two-sample sine.csv sine.csv --method permutatoin
+gaussian test fit sine.csv --density gausian
+scatter pca sine.csv --show scater --plot p.svg
+kmeans cluster sine.csv -k 2 --method kmean
+herding thin sine.csv -m 3 --method hearding
+ask optimize aks s.json
+ei optimize --var x=0:1 --acquisition eii --budget 3 -- true
+sine make sin
+uniform features sine.csv --nystrom 10 --landmarks unifrom
+orthogonal features sine.csv --fourier 10 --frequencies orthogonl
+relu net sine.csv --act rleu
+fit help fitt
+END

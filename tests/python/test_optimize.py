@@ -2,6 +2,7 @@
 
 import math
 import os
+import random
 import tempfile
 import unittest
 
@@ -45,6 +46,29 @@ class Optimize(unittest.TestCase):
         found = gram.minimize(lambda p: (p["x"], [p["x"] - 0.6]), {"x": (0, 1)}, 15, maximize=True, constraints=1)
         self.assertLessEqual(found.point["x"], 0.6)
         self.assertGreater(found.value, 0.58)
+
+    def test_recommended_and_regret(self):
+        draw = random.Random(3)
+        study = gram.Study({"x": (0, 10)}, noise=0.04, kappa=1.5)
+        self.assertIsNone(study.recommended)
+        for _ in range(20):
+            trial = study.ask()
+            study.tell(trial, (trial.point["x"] - 4) ** 2 / 10 + 0.2 * draw.gauss(0, 1))
+        mean, std = study.predict([{"x": i / 200} for i in range(2001)])
+        found = study.recommended
+        self.assertLessEqual(found.mean, mean.min() + 1e-9)
+        self.assertAlmostEqual(found.mean, study.predict([found.point])[0][0], 12)
+        upper = found.mean + 1.5 * found.std
+        self.assertAlmostEqual(study.regret, upper - (mean - 1.5 * std).min(), 3)
+
+    def test_exact_values_recommend_the_best_and_regret_ends(self):
+        found = gram.minimize(lambda p: (p["x"] - 3) ** 2, {"x": (0, 10)}, 40, noise=0, regret=1e-2)
+        self.assertLess(found.evaluations, 40)
+        self.assertEqual(found.study.recommended.point, found.point)
+        with self.assertRaisesRegex(ValueError, "no bound is known with constraints"):
+            constrained = gram.Study({"x": (0, 1)}, constraints=1)
+            constrained.tell(constrained.ask(), 1.0, [-1.0])
+            constrained.regret
 
     def test_batch_files_and_bad_use(self):
         study = gram.Study(SPACE)

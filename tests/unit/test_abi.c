@@ -319,6 +319,21 @@ static gram_status krr_tune_report(world *w, void *given)
     return tune_ridge(w, NULL, given);
 }
 
+static gram_status set_collective(world *w, void *given)
+{
+    return gram_context_set_collective(w->context, given);
+}
+
+static gram_status collective_report(world *w, void *given)
+{
+    return gram_context_collective_report(w->context, given);
+}
+
+static gram_status checkpoint_report(world *w, void *given)
+{
+    return gram_context_checkpoint_report(w->context, given);
+}
+
 static gram_status krr_plan(world *w, void *given)
 {
     gram_plan plan;
@@ -1083,6 +1098,7 @@ typedef void (*init_fn)(void *made, size_t size);
 
 INIT(gram_cg_options)
 INIT(gram_context_options)
+INIT(gram_collective)
 INIT(gram_folds_options)
 INIT(gram_gp_options)
 INIT(gram_gp_cg_options)
@@ -1204,6 +1220,9 @@ typedef struct use {
 
 static const use uses[] = {
     READS(gram_context_create, gram_context_options, NULL, context_create),
+    READS(gram_context_set_collective, gram_collective, "context_set_collective: table", set_collective),
+    FILLS(gram_context_collective_report, gram_collective_report, "context_collective_report: report", collective_report),
+    FILLS(gram_context_checkpoint_report, gram_checkpoint_report, "context_checkpoint_report: report", checkpoint_report),
     READS(gram_cg_solve, gram_cg_options, "cg_solve: options", cg_solve),
     FILLS(gram_cg_solve, gram_cg_report, "cg_solve: report", cg_solve_report),
     READS(gram_gp_likelihood, gram_gp_options, "gp_likelihood: options", gp_likelihood),
@@ -1365,6 +1384,7 @@ static const use inits[] = {
     STARTS(gram_predict_options),
     STARTS(gram_cg_options),
     STARTS(gram_context_options),
+    STARTS(gram_collective),
     STARTS(gram_folds_options),
     STARTS(gram_gp_options),
     STARTS(gram_gp_cg_options),

@@ -377,6 +377,71 @@ static void rows_and_models(void **state)
     free(x);
 }
 
+/* ---- growing maps ---- */
+
+/* Errors of the first `features` features, by the obvious way: a random map is scaled to its size, column c of fourier is a cosine whose sine is
+ * half of all further on, a grid is a range of columns, and what stands before the units of a network is never scaled. */
+static gram_features_step obvious(const scene *s, int64_t features)
+{
+    const gram_features_kind kind = s->report->kind;
+    const int64_t all = s->report->dimension, half = all / 2, fixed = kind == GRAM_FEATURES_NEURAL ? 1 : 0;
+    const int64_t grid = kind == GRAM_FEATURES_BINNING ? all / s->report->nonzeros : 1;
+    gram_features_step step = {.features = features};
+    double squares = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double sum = 0, constant = 0, part = 1;
+            for (int64_t c = 0; c < all; c++) {
+                const double product = s->z[i * all + c] * s->z[j * all + c];
+                const int64_t place = kind == GRAM_FEATURES_FOURIER ? 2 * (c % half) : c / grid;
+                if (c < fixed)
+                    constant += product;
+                else if (place < features)
+                    sum += product;
+            }
+            if (kind == GRAM_FEATURES_FOURIER) part = (double)features / (double)all;
+            if (kind == GRAM_FEATURES_BINNING) part = (double)features / (double)s->report->nonzeros;
+            if (fixed) part = (double)(features - 1) / (double)(all - 1);
+            const double error = fabs(s->k[i * s->n + j] - constant - sum / part);
+            squares += error * error;
+            step.largest = fmax(step.largest, error);
+        }
+    step.rms = sqrt(2 * squares / ((double)s->n * (double)(s->n - 1)));
+    return step;
+}
+
+static void growing_maps(void **state)
+{
+    static const struct {
+        const char *kernel;
+        gram_features_kind kind;
+        int64_t dimension, steps, last;
+    } cases[] = {
+        {"rbf(ell=1)", GRAM_FEATURES_FOURIER, 40, 6, 40}, /* frequencies 1, 2, 4, 8, 16, 20 */
+        {"laplace1(ell=1)", GRAM_FEATURES_BINNING, 8, 4, 8},
+        {"nngp(sb=1)", GRAM_FEATURES_NEURAL, 16, 5, 17},
+        {"matern(nu=1.5,ell=1)", GRAM_FEATURES_NYSTROM, N, 6, N},
+        {"poly(m=3,c=0.5)", GRAM_FEATURES_EXPLICIT, 0, 6, 20},
+    };
+    gram_context *context = *state;
+    double *x = test_random(11, N * D, -1, 1);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        scene s = begin(context, cases[c].kernel, N, D, x, want(cases[c].kind, cases[c].dimension, -1, 1e-6));
+        gram_features_step steps[GRAM_FEATURES_STEPS];
+        int64_t count = 0;
+        OK(context, gram_features_convergence(context, s.map, N, x, D, &count, steps));
+        assert_int_equal(count, cases[c].steps);
+        assert_int_equal(steps[count - 1].features, cases[c].last);
+        for (int64_t i = 0; i < count; i++) {
+            const gram_features_step twin = obvious(&s, steps[i].features);
+            test_near("rms", cases[c].kernel, 1, &steps[i].rms, &twin.rms, 1e-12);
+            test_near("largest", cases[c].kernel, 1, &steps[i].largest, &twin.largest, 1e-12);
+        }
+        end(&s);
+    }
+    free(x);
+}
+
 /* Every allocation fails in turn. */
 static gram_status play(gram_context *context)
 {
@@ -388,6 +453,8 @@ static gram_status play(gram_context *context)
     gram_features *map = NULL, *again = NULL;
     gram_model *model = NULL;
     double x[10], *z = NULL;
+    int64_t count = 0;
+    gram_features_step steps[GRAM_FEATURES_STEPS];
     test_uniform(9, 10, 0, 1, x);
     STEP(gram_points_create_f64(context, 5, 2, x, 2, &points));
     for (int kind = 0; kind < 5; kind++) {
@@ -398,6 +465,7 @@ static gram_status play(gram_context *context)
         z = test_numbers(5 * gram_features_get_report(map)->dimension);
         STEP(gram_features_transform(context, map, 5, x, 2, z, gram_features_get_report(map)->dimension));
         STEP(gram_features_residual(context, map, 5, x, 2, z));
+        STEP(gram_features_convergence(context, map, 5, x, 2, &count, steps));
         STEP(gram_features_model(context, map, NULL, 5, &model));
         STEP(gram_features_of_model(context, model, &again));
         gram_features_destroy(map), gram_features_destroy(again), gram_model_destroy(model),
@@ -460,6 +528,12 @@ static void bad_input(void **state)
     assert_null(map);
     OK(context, gram_features_create(context, linear, D, NULL, NULL, &map));
     REFUSED(context, gram_features_transform(context, map, 2, x, D, out, 2), GRAM_ERROR_ARGUMENT, "ldo = 2");
+    int64_t count = 0;
+    gram_features_step steps[GRAM_FEATURES_STEPS];
+    REFUSED(context, gram_features_convergence(context, map, 2, x, D, &count, NULL), GRAM_ERROR_ARGUMENT,
+            "steps is NULL");
+    REFUSED(context, gram_features_convergence(context, map, 1, x, D, &count, steps), GRAM_ERROR_ARGUMENT,
+            "fewer than two rows");
     x[4] = NAN;
     REFUSED(context, gram_features_transform(context, map, 2, x, D, out, 3), GRAM_ERROR_DATA, "x[1][1]");
     gram_features_destroy(map);
@@ -475,7 +549,7 @@ int main(void)
         cmocka_unit_test(exact_maps),     cmocka_unit_test(cut_series),       cmocka_unit_test(one_dimension),
         cmocka_unit_test(fourier),        cmocka_unit_test(rates_and_bounds), cmocka_unit_test(nystrom),
         cmocka_unit_test(landmark_rules), cmocka_unit_test(any_threads),      cmocka_unit_test(rows_and_models),
-        cmocka_unit_test(bad_input),      cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(bad_input),      cmocka_unit_test(out_of_memory),    cmocka_unit_test(growing_maps),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

@@ -236,6 +236,7 @@ static void test_suggest(void **state)
     assert_string_equal(gram_suggest("ell", names, count), "ell");
     assert_string_equal(gram_suggest("el", names, count), "ell");
     assert_string_equal(gram_suggest("lel", names, count), "ell");
+    assert_string_equal(gram_suggest("lel:20", names, count), "ell");
     assert_string_equal(gram_suggest("elll", names, count), "ell");
     assert_string_equal(gram_suggest("SIGMA", names, count), "sigma");
     assert_string_equal(gram_suggest("sgmia", names, count), "sigma");
@@ -250,6 +251,12 @@ static void test_suggest(void **state)
     memset(word, 'a', sizeof word - 1);
     word[sizeof word - 1] = '\0';
     assert_null(gram_suggest(word, names, count));
+    char found[GRAM_WORD_SIZE];
+    assert_string_equal(gram_suggest_word("scater", " scatter  space boxes", found), "scatter");
+    assert_ptr_equal(gram_suggest_word("boxs", "scatter space boxes", found), found);
+    assert_null(gram_suggest_word("spectrum", "scatter space boxes", found));
+    assert_null(gram_suggest_word("scatter", "", found));
+    assert_null(gram_suggest_word("a", word, found));
 }
 
 static void test_bytes_parse(void **state)

@@ -153,7 +153,8 @@ static const way CLUSTERS = {"kmeans", WAY_NO_TARGET, {{"method", "kmeans"}, WAY
 /* ---- every picture of the table ---- */
 
 static const char *const NAMES[] = {"fit",      "classes", "scatter", "space", "boxes",       "directions",
-                                    "spectrum", "map",     "pairs",   "views", "eigenvalues", "descent"};
+                                    "spectrum", "map",     "pairs",   "views", "eigenvalues", "descent",
+                                    "convergence"};
 enum { NAME_COUNT = sizeof NAMES / sizeof *NAMES };
 
 /* Whatever a method says can be drawn of its models is drawn, the same for any number of threads, or says what it needs. */
@@ -504,6 +505,34 @@ static void functions_of_one_feature(void **state)
     gram_string_free(&pair);
     forget(&a);
     forget(&b);
+}
+
+/* ---- features ---- */
+
+/* Errors fall as frequencies are added, and are those that the library finds. */
+static void growing_features(void **state)
+{
+    static const way FOURIER = {
+        "features", WAY_NO_TARGET, {{"method", "feature-map"}, WAY_KERNEL, {"fourier", "512"}}, 0, 0, 0};
+    gram_features *map = NULL;
+    gram_features_step steps[GRAM_FEATURES_STEPS];
+    double found[3 * GRAM_FEATURES_STEPS];
+    int64_t count = 0;
+    taught of = teach(*state, &FOURIER, N);
+    const gram_prepared *data = gram_learner_lesson(of.learner)->data;
+    gram_picture *picture = drawn(&of, NULL);
+    is_whole(picture);
+    has(picture, "1/sqrt(x)");
+    OK(of.context, gram_features_of_model(of.context, of.model, &map));
+    OK(of.context, gram_features_convergence(of.context, map, data->n, data->x, data->d, &count, steps));
+    assert_int_equal(block(picture, "steps", 3 * GRAM_FEATURES_STEPS, found), 3 * count);
+    for (int64_t i = 0; i < count; i++)
+        assert_true(found[3 * i] == (double)steps[i].features && found[3 * i + 1] == steps[i].rms &&
+                    found[3 * i + 2] == steps[i].largest);
+    assert_true(count == 9 && steps[8].rms < 0.2 * steps[0].rms);
+    gram_features_destroy(map);
+    gram_picture_destroy(picture);
+    forget(&of);
 }
 
 /* ---- differential equations ---- */
@@ -865,12 +894,12 @@ static void studies(void **state)
 static void refusals(void **state)
 {
     static const way one = {"pca", WAY_NO_TARGET, {{"method", "pca"}, {"kernel", "linear"}, {"k", "1"}}, 0, 0, 0};
-    static const way map = {"f", WAY_NO_TARGET, {{"method", "feature-map"}, WAY_KERNEL, {"degree", "2"}}, 0, 0, 0};
+    static const way plain = {"embed", WAY_NO_TARGET, {{"method", "embed"}, WAY_KERNEL}, 0, 0, 0};
     gram_context *context = *state;
     gram_picture *picture = NULL;
     gram_seen_rows *rows = NULL;
     gram_learner *empty = NULL;
-    taught of = teach(context, &one, N), features = teach(context, &map, N);
+    taught of = teach(context, &one, N), without = teach(context, &plain, N);
     gram_picture_options options;
     REFUSED(context, draw(&of, "scatter", &picture), GRAM_ERROR_ARGUMENT, "plot: scatter needs two components");
     assert_string_equal(gram_context_advice(context), "Choose another with show, or leave plot out.");
@@ -882,8 +911,8 @@ static void refusals(void **state)
     assert_string_equal(gram_context_advice(context), "Choose another with --show, or leave --plot out.");
     REFUSED(context, draw(&of, "sculpture", &picture), GRAM_ERROR_ARGUMENT, "show cannot be 'sculpture'");
     assert_non_null(strstr(gram_context_advice(context), "scatter space boxes"));
-    assert_string_equal(gram_model_pictures(features.model), "");
-    REFUSED(context, draw(&features, NULL, &picture), GRAM_ERROR_ARGUMENT, "show cannot be ''");
+    assert_string_equal(gram_model_pictures(without.model), "");
+    REFUSED(context, draw(&without, NULL, &picture), GRAM_ERROR_ARGUMENT, "show cannot be ''");
     OK(context, gram_learner_create(context, &empty));
     REFUSED(context, gram_picture_of_learner(context, empty, of.model, NULL, &picture), GRAM_ERROR_ARGUMENT,
             "has not learnt");
@@ -898,7 +927,7 @@ static void refusals(void **state)
     gram_seen_rows_destroy(NULL);
     gram_learner_destroy(empty);
     forget(&of);
-    forget(&features);
+    forget(&without);
 }
 
 /* ---- every allocation ---- */
@@ -966,6 +995,7 @@ int main(void)
         cmocka_unit_test(borders_are_where_labels_change),
         cmocka_unit_test(two_views),
         cmocka_unit_test(functions_of_one_feature),
+        cmocka_unit_test(growing_features),
         cmocka_unit_test(solutions_on_a_line),
         cmocka_unit_test(solutions_in_a_plane),
         cmocka_unit_test(solutions_in_space),

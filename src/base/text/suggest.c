@@ -40,7 +40,7 @@ static int begins_with(const char *text, const char *start)
     return *start == '\0';
 }
 
-const char *gram_suggest(const char *word, const char *const *candidates, size_t count)
+static const char *find_near(const char *word, const char *const *candidates, size_t count)
 {
     const size_t length = strlen(word);
     if (length == 0 || length > MAX_LENGTH) return NULL;
@@ -56,4 +56,36 @@ const char *gram_suggest(const char *word, const char *const *candidates, size_t
         nearest = candidates[i];
     }
     return longer && least > 1 ? longer : nearest;
+}
+
+const char *gram_suggest(const char *word, const char *const *candidates, size_t count)
+{
+    char before[MAX_LENGTH + 1];
+    const size_t length = strcspn(word, ":");
+    const char *near = find_near(word, candidates, count);
+    if (near || word[length] == '\0' || length > MAX_LENGTH) return near;
+    memcpy(before, word, length);
+    before[length] = '\0';
+    return find_near(before, candidates, count);
+}
+
+const char *gram_suggest_word(const char *word, const char *words, char found[GRAM_WORD_SIZE])
+{
+    enum { MOST = 32 };
+    char room[MOST][GRAM_WORD_SIZE];
+    const char *names[MOST];
+    size_t count = 0;
+    while (*words && count < MOST) {
+        words += strspn(words, " ");
+        const size_t length = strcspn(words, " ");
+        if (length > 0 && length < GRAM_WORD_SIZE) {
+            memcpy(room[count], words, length);
+            room[count][length] = '\0';
+            names[count] = room[count];
+            count++;
+        }
+        words += length;
+    }
+    const char *near = gram_suggest(word, names, count);
+    return near ? strcpy(found, near) : NULL;
 }

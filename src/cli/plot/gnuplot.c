@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/terminal/ranks.h"
+
 extern char **environ;
 
 typedef struct picture_format {
@@ -216,6 +218,23 @@ static void add_whole(gram_string *whole, const gram_picture *picture, const pic
     gram_string_add(whole, "unset output\n");
 }
 
+int cli_plot_available(void)
+{
+    return is_installed("gnuplot");
+}
+
+int cli_plot_text(cli_session *session, const char *words, gram_status status, gram_picture *picture, gram_string *svg)
+{
+    gram_string whole = {0};
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    cli_session_clear(session);
+    add_whole(&whole, picture, &FORMATS[0]);
+    gram_picture_destroy(picture);
+    const int code = whole.failed ? cli_no_memory() : draw(words, &FORMATS[0], &whole, svg);
+    gram_string_free(&whole);
+    return code;
+}
+
 int cli_plot(cli_session *session, const char *path, gram_status status, gram_picture *picture)
 {
     gram_string whole = {0}, drawn = {0};
@@ -224,6 +243,10 @@ int cli_plot(cli_session *session, const char *path, gram_status status, gram_pi
     cli_session_clear(session);
     add_whole(&whole, picture, kind);
     gram_picture_destroy(picture);
+    if (!cli_ranks_first()) {
+        gram_string_free(&whole);
+        return CLI_DONE;
+    }
     int code = whole.failed ? cli_no_memory() : draw(path, kind, &whole, &drawn);
     if (code == CLI_DONE) code = cli_write(session, path, &drawn);
     gram_string_free(&whole);

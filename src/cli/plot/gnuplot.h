@@ -12,4 +12,9 @@ int cli_plot_check(cli_session *session, const char *path);
  * none, if its status is a failure. The path was checked. Returns the exit code, after a message that has gnuplot's own words. */
 int cli_plot(cli_session *session, const char *path, gram_status status, gram_picture *picture);
 
+/* Is there a gnuplot? */
+int cli_plot_available(void);
+/* Draws the same as SVG at the end of a text; `words` is what messages call it. */
+int cli_plot_text(cli_session *session, const char *words, gram_status status, gram_picture *picture, gram_string *svg);
+
 #endif

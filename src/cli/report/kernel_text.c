@@ -13,16 +13,29 @@ int cli_kernel_read(cli_session *session, const char *expression, gram_kernel **
 void cli_add_kernel(gram_string *text, const char *label, const gram_kernel *kernel)
 {
     cli_add_label(text, label);
-    gram_kernel_append(kernel, text);
+    gram_kernel_append_short(kernel, text);
     gram_string_add(text, "\n");
+}
+
+/* The kernel with the numbers that reports show; NULL if it cannot be read again. */
+static gram_kernel *shorten(cli_session *session, const gram_kernel *kernel)
+{
+    gram_kernel *found = NULL;
+    gram_string words = {0};
+    gram_kernel_append_short(kernel, &words);
+    if (words.failed || !words.data || gram_kernel_parse(session->context, words.data, &found) < 0) found = NULL;
+    gram_string_free(&words);
+    return found;
 }
 
 int cli_words_print(cli_session *session, gram_string *text, const gram_kernel *kernel, int64_t d)
 {
     int any = 0, first = 0;
+    gram_kernel *shown = shorten(session, kernel);
     for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) {
         gram_string words = {0};
-        if (gram_kernel_append_words(session->context, kernel, d, (gram_tool)tool, &words) < 0 || words.failed)
+        if (gram_kernel_append_words(session->context, shown ? shown : kernel, d, (gram_tool)tool, &words) < 0 ||
+            words.failed)
             text->failed = 1;
         if (words.length > 0) {
             if (!any) cli_add_heading(session, text, "In other tools");
@@ -32,6 +45,7 @@ int cli_words_print(cli_session *session, gram_string *text, const gram_kernel *
         }
         gram_string_free(&words);
     }
+    gram_kernel_release(shown);
     return first;
 }
 

@@ -58,7 +58,8 @@ void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
         gram_string_add(text, " and on ");
         cli_add_features(text, gram_preparation_describe(lesson->second_preparation));
     }
-    gram_string_add(text, "; %s row%s", gram_count_format(lesson->n, rows), cli_plural(lesson->n));
+    gram_string_add(text, "; %s %s%s", gram_count_format(lesson->n, rows), lesson->data->first ? "bag" : "row",
+                    cli_plural(lesson->n));
     if (dropped > 0) gram_string_add(text, ", %s dropped", gram_count_format(dropped, rows));
     const gram_column *sparse = find_sparse(known);
     if (sparse) gram_string_add(text, "; sparse, %s columns", gram_count_format(sparse->width, rows));

@@ -79,11 +79,23 @@ static void print_weights(cli_session *session, gram_string *text, const gram_de
     if (count > MOST_WEIGHTS) gram_string_add(text, "and %" PRId64 " more\n", count - MOST_WEIGHTS);
 }
 
+/* Bounds that hold for all functions of a ball, and say little of this one: for --verbose. A row without a label goes with the one before. */
+static int is_detail(const char *label, int before)
+{
+    static const char *const details[] = {"complexity", "risk", "stability"};
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++)
+        if (strcmp(label, details[i]) == 0) return 1;
+    return label[0] == '\0' && before;
+}
+
 void cli_model_report_print(cli_session *session, gram_string *text, const gram_description *description)
 {
+    int detail = 0;
     for (int64_t i = 0; i < gram_description_count(description); i++) {
         const char *label = gram_description_label(description, i);
         const char *value = gram_description_value(description, i);
+        detail = is_detail(label, detail);
+        if (detail && !session->common->verbose) continue;
         if (strstr(label, "kernel") || strcmp(label, "note") == 0)
             add_long(text, label, value);
         else

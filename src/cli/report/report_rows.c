@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/terminal/ranks.h"
+
 char *cli_short_number(double value, char out[CLI_SHORT_SIZE])
 {
     if (isnan(value)) return strcpy(out, "-");
@@ -80,6 +82,7 @@ void cli_json_end(cli_session *session, gram_json *json, const char *plot)
     if (left_out[0]) gram_json_string(json, "left_out", left_out);
     gram_json_number(json, "seconds", cli_session_seconds(session));
     gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
+    cli_ranks_json(session, json);
 }
 
 void cli_add_cost(cli_session *session, gram_string *text)
@@ -91,6 +94,7 @@ void cli_add_cost(cli_session *session, gram_string *text)
     gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
                     gram_bytes_format(gram_system_memory_peak(), size));
     if (left_out[0]) cli_add_row(text, "left out", left_out);
+    cli_ranks_cost(session, text);
 }
 
 int cli_report_print(cli_session *session, const void *report,

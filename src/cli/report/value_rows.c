@@ -54,7 +54,7 @@ void cli_add_value_rows(gram_string *text, const gram_columns *columns, const cl
     int64_t i = 0;
     for (int64_t row = 0; row < data->table_rows; row++) {
         const int predicted = i < data->n && (!data->rows || data->rows[i] == row);
-        if (kept) add_kept(text, kept, row);
+        if (kept) add_kept(text, kept, data->first ? data->first[row] : row);
         add_values(text, columns, predicted ? values + i * ldv : NULL);
         i += predicted;
     }

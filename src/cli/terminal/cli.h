@@ -22,7 +22,10 @@ typedef struct cli_verb {
     int (*run)(int count, char **arguments);
 } cli_verb;
 
+int cli_compare(int count, char **arguments);
 int cli_convert(int count, char **arguments);
+int cli_cv(int count, char **arguments);
+int cli_explain(int count, char **arguments);
 int cli_fit(int count, char **arguments);
 int cli_function(int count, char **arguments);
 int cli_accumulate(int count, char **arguments);
@@ -32,6 +35,7 @@ int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
 int cli_optimize(int count, char **arguments);
 int cli_predict(int count, char **arguments);
+int cli_report(int count, char **arguments);
 int cli_sample_verb(int count, char **arguments);
 int cli_structure(int count, char **arguments); /* the verbs that methods bring */
 int cli_test(int count, char **arguments);
@@ -41,6 +45,9 @@ int cli_thin(int count, char **arguments);
 
 /* "gram: ..." and, unless it is NULL, a line that helps. Returns `code`. */
 int cli_fail(int code, const char *help, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* "VERB: --OPTION cannot be 'VALUE'", with "did you mean 'NEAR'?" unless that is NULL. Returns CLI_WRONG_USE. */
+int cli_cannot_be(const char *verb, const char *option, const char *value, const char *near, const char *help);
 
 /* "no verb 'NAME', did you mean ...?" for a word that is none of the rows; `before` starts it ("test: "). */
 int cli_no_such(const char *before, const char *what, const char *name, const cli_verb *rows, size_t count,
@@ -79,6 +86,7 @@ typedef struct cli_common {
     int64_t threads; /* 0: not given */
     uint64_t memory; /* 0: not given */
     double time;     /* in seconds; 0: not given */
+    const char *query; /* NULL: not given */
 } cli_common;
 
 /* Ctrl-C and the like stop the work of a session; writing to a closed pipe, or beyond a limit of files, is an error like others.
@@ -108,6 +116,9 @@ typedef struct cli_session {
 int cli_session_begin(cli_session *session, const cli_common *common);
 void cli_session_end(cli_session *session);
 double cli_session_seconds(const cli_session *session);
+
+/* Of work that the command does itself: its share that is done. Returns CLI_DONE, or the exit code after a message if it is to stop. */
+int cli_session_progress(cli_session *session, const char *what, double share);
 
 /* Takes the progress line off the terminal; before results are printed. */
 void cli_session_clear(cli_session *session);

@@ -23,6 +23,8 @@ static const cli_option common_options[] = {
             "a budget, e.g. 8G (default: 80 % of what is free)"),
     CLI_ROW("time", CLI_TIME, offsetof(cli_common, time), "T",
             "bounds learning, e.g. 90s, 5m, 1h: the best so far is kept"),
+    CLI_ROW("query", CLI_TEXT, offsetof(cli_common, query), "SQL",
+            "of a SQLite database as DATA (.sqlite, .db): its rows, e.g. 'select x, y from t'"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
      NULL},
     CLI_ROW_FLAG("verbose", offsetof(cli_common, verbose), "tell on standard error what is used, done and taken"),
@@ -32,7 +34,7 @@ static const cli_option common_options[] = {
 const cli_choice cli_formats[] = {
     CLI_WORD("csv", GRAM_FORMAT_CSV),       CLI_WORD("tsv", GRAM_FORMAT_TSV),    CLI_WORD("npy", GRAM_FORMAT_NPY),
     CLI_WORD("libsvm", GRAM_FORMAT_LIBSVM), CLI_WORD("svm", GRAM_FORMAT_LIBSVM), CLI_WORD("fasta", GRAM_FORMAT_FASTA),
-    CLI_WORD("txt", GRAM_FORMAT_TEXT),      CLI_WORD("npz", GRAM_FORMAT_NPZ),    CLI_WORDS_END,
+    CLI_WORD("sqlite", GRAM_FORMAT_SQLITE), CLI_WORD("txt", GRAM_FORMAT_TEXT),      CLI_WORD("npz", GRAM_FORMAT_NPZ),    CLI_WORDS_END,
 };
 
 const cli_choice cli_missings[] = {
@@ -161,7 +163,7 @@ static void list_choices(gram_string *text, const cli_choice *choices)
 /* The name that was most likely meant, or NULL. */
 static const char *near_choice(const cli_choice *choices, const char *text)
 {
-    enum { MOST = 16 };
+    enum { MOST = 32 };
     const char *names[MOST];
     size_t count = 0;
     for (; choices->name && count < MOST; choices++) names[count++] = choices->name;
@@ -177,11 +179,7 @@ static int bad_choice(const cli_usage *usage, const cli_option *option, const ch
     if (choice && choice->number)
         gram_string_add(&help, " %s is a whole number from %" PRId64 " to %" PRId64 ".", choice->number, choice->least,
                         choice->most);
-    if (near && !choice)
-        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s', did you mean '%s'?", usage->verb,
-                       option->name, text, near);
-    else
-        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
+    (void)cli_cannot_be(usage->verb, option->name, text, choice ? NULL : near, help.data);
     gram_string_free(&help);
     return CLI_WRONG_USE;
 }
@@ -374,19 +372,48 @@ static int parse(const cli_usage *usage, const cli_group *groups, size_t group_c
     return check_operands(usage, *operands, count - optind);
 }
 
+/* ---- queries ---- */
+
+static int is_database(const char *path)
+{
+    static const char *const endings[] = {".sqlite", ".sqlite3", ".db"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t length = strlen(path), tail = strlen(endings[i]);
+        if (length > tail && strcmp(path + length - tail, endings[i]) == 0) return 1;
+    }
+    return 0;
+}
+
+/* The library reads "FILE?QUERY": --query belongs to the first operand that is a database. `joined` is to be freed. */
+static int join_query(const cli_usage *usage, const char *query, char **operands, gram_string *joined)
+{
+    int at = 0;
+    if (!query) return CLI_DONE;
+    while (operands[at] && !is_database(operands[at])) at++;
+    if (!operands[at])
+        return cli_fail(CLI_WRONG_USE, "Such files end in .sqlite, .sqlite3 or .db.",
+                        "%s: --query is for a SQLite database, and none is given", usage->verb);
+    gram_string_add(joined, "%s?%s", operands[at], query);
+    operands[at] = joined->data;
+    return joined->failed ? cli_no_memory() : CLI_DONE;
+}
+
 int cli_run(const cli_job *job, int count, char **arguments)
 {
     cli_session session = {0};
+    gram_string joined = {0};
     cli_common *common = job->groups[job->group_count - 1].target;
     char **operands;
     int code = parse(job->usage, job->groups, job->group_count, count, arguments, &operands);
     if (code != CONTINUE) return code;
     const char *out = common->out;
     if (job->usage->out) common->out = NULL;
-    code = cli_session_begin(&session, common);
+    code = join_query(job->usage, common->query, operands, &joined);
+    if (code == CLI_DONE) code = cli_session_begin(&session, common);
     session.out = out;
     if (code == CLI_DONE) code = job->work(&session, operands, job->state);
     job->release(job->state);
     cli_session_end(&session);
+    gram_string_free(&joined);
     return code;
 }

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "cli/terminal/cli.h"
+#include "cli/terminal/ranks.h"
 
 static int to_terminal(const cli_common *common)
 {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (common->json || common->out || (no_color && no_color[0])) return 0;
+    if (cli_ranks_share_output()) return 0; /* the launcher's terminal is not the user's */
     return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
@@ -68,6 +70,7 @@ int cli_stream_open(cli_session *session, const char *path, cli_stream *stream)
     *stream = (cli_stream){.session = session, .path = "standard output", .descriptor = STDOUT_FILENO};
     if (!path || strcmp(path, "-") == 0) return CLI_DONE;
     stream->path = path;
+    if (!cli_ranks_first()) return CLI_DONE; /* standard output is closed there */
     if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) {
         stream->descriptor = open(path, O_WRONLY | O_CLOEXEC);
         return stream->descriptor < 0 ? cannot_write(path) : CLI_DONE;

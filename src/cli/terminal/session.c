@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/terminal/cli.h"
+#include "cli/terminal/ranks.h"
 
 /* The one thing that a signal handler may touch. */
 static volatile sig_atomic_t caught_signal;
@@ -68,6 +69,7 @@ int cli_fail(int code, const char *help, const char *format, ...)
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     cli_tame(message, strlen(message), CLI_TAME_LINES);
+    cli_ranks_keep_message(message, help);
     (void)fprintf(stderr, "gram: %s\n", message);
     if (help) (void)fprintf(stderr, "%s\n", help);
     return code;
@@ -76,6 +78,13 @@ int cli_fail(int code, const char *help, const char *format, ...)
 int cli_no_memory(void)
 {
     return cli_fail(CLI_OVER_LIMIT, cli_help(GRAM_ERROR_MEMORY), "the system has no memory left");
+}
+
+int cli_cannot_be(const char *verb, const char *option, const char *value, const char *near, const char *help)
+{
+    if (near)
+        return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s', did you mean '%s'?", verb, option, value, near);
+    return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s'", verb, option, value);
 }
 
 int cli_no_such(const char *before, const char *what, const char *name, const cli_verb *rows, size_t count,
@@ -178,6 +187,12 @@ static void on_progress(void *user, const char *what, double share)
     session->shown = 1;
 }
 
+int cli_session_progress(cli_session *session, const char *what, double share)
+{
+    if (session->on_terminal || session->common->verbose) on_progress(session, what, share);
+    return caught_signal ? cli_session_fail(session, GRAM_ERROR_CANCELLED, 0, NULL) : CLI_DONE;
+}
+
 /* ---- the session ---- */
 
 /* A positive number at the beginning of a variable of the environment, else 0. */
@@ -191,7 +206,7 @@ static int threads_in(const char *variable)
 int cli_threads(int wanted)
 {
     if (!wanted) wanted = threads_in(getenv("GRAM_THREADS") ? "GRAM_THREADS" : "OMP_NUM_THREADS");
-    return gram_system_threads(wanted);
+    return cli_ranks_threads(gram_system_threads(wanted), wanted);
 }
 
 /* 0 after a message. */
@@ -234,7 +249,8 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     options.threads = choose_threads(common);
     if (options.threads == 0) return CLI_OVER_LIMIT;
     options.seed = common->seed;
-    session->budget = common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(options.threads);
+    session->budget = cli_ranks_budget(
+        common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(options.threads), common->memory > 0);
     options.memory_budget = session->budget;
     options.cancel = is_cancelled;
     session->on_terminal = !common->quiet && isatty(STDERR_FILENO);
@@ -243,7 +259,7 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     const gram_status status = gram_context_create(&options, &session->context);
     if (status == GRAM_OK) (void)gram_context_set_time(session->context, common->time);
     if (status == GRAM_OK && common->verbose) tell_machine(session);
-    if (status == GRAM_OK) return CLI_DONE;
+    if (status == GRAM_OK) return cli_ranks_join(session);
     const status_row *row = find_row(status);
     return cli_fail(row->code, row->help, "cannot start: %s", gram_status_text(status));
 }

@@ -10,6 +10,9 @@ static const cli_option sample_options[] = {
     CLI_ROW("ignore", CLI_TEXT, PLACE(ignore), "LIST", "the columns to leave out"),
     CLI_ROW_CHOICE("missing", PLACE(missing), "HOW", cli_missings, "drop rows with missing values, or use the mean"),
     CLI_ROW("text", CLI_TEXT, PLACE(texts), "LIST", "columns of texts, for kernels of strings: spectrum(k=3)"),
+    CLI_ROW("graph", CLI_TEXT, PLACE(graphs), "LIST",
+            "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
+    CLI_ROW("bag", CLI_TEXT, PLACE(bag), "COL", "rows that agree in COL are one point, a bag: after(mean(rbf), rbf)"),
     CLI_ROW("gram", CLI_TEXT, PLACE(gram), "K.npy",
             "a given matrix, for the kernel `given` of the column gram; of two files over the rows of A and then of B"),
     CLI_ROW_FLAG("no-scale", PLACE(no_scale), "do not standardise the columns"),
@@ -30,6 +33,8 @@ gram_sample_options cli_rows_wish(const cli_rows_options *options, const char *v
     wish.missing = (gram_missing)options->missing.value;
     wish.scale = !options->no_scale;
     wish.texts = options->texts;
+    wish.graphs = options->graphs;
+    wish.bag = options->bag;
     wish.gram = options->gram;
     wish.who = verb;
     wish.dashes = "--";

@@ -35,6 +35,10 @@ static const cli_option data_options[] = {
             "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
     CLI_ROW("gram", CLI_SETTING, PLACE(settings), "K.npy",
             "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
+    CLI_ROW("bag", CLI_SETTING, PLACE(settings), "COL",
+            "rows that agree in COL are one point, a bag (default kernel after(mean(rbf), rbf))"),
+    CLI_ROW("graph", CLI_SETTING, PLACE(settings), "LIST",
+            "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
@@ -147,35 +151,41 @@ int structure_check_use(cli_session *session, const gram_verb *of, const structu
 
 int structure_check_picture(cli_session *session, const gram_verb *verb, const structure_options *own)
 {
-    char help[128];
+    char help[128], found[GRAM_WORD_SIZE];
     if ((own->show || own->colour) && !own->plot)
         return cli_fail(CLI_WRONG_USE, "Give --plot FILE.", "%s: --%s is for a picture", verb->name,
                         own->show ? "show" : "colour");
     (void)snprintf(help, sizeof help, "It may be one of: %s.", verb->pictures ? verb->pictures : "");
     if (own->show && !gram_verb_draws(verb, own->show))
-        return cli_fail(CLI_WRONG_USE, help, "%s: --show cannot be '%s'", verb->name, own->show);
+        return cli_cannot_be(verb->name, "show", own->show,
+                             gram_suggest_word(own->show, verb->pictures ? verb->pictures : "", found), help);
     return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
-/* Is it a method of the verb? */
-static int is_method(const gram_verb *verb, const char *name)
+/* Is it a method of the verb? If not, *near is the one that was most likely meant, or NULL. */
+static int is_method(const gram_verb *verb, const char *name, const char **near)
 {
-    for (int64_t i = 0; i < gram_method_count(); i++) {
+    enum { MOST = 16 };
+    const char *names[MOST];
+    size_t count = 0;
+    for (int64_t i = 0; i < gram_method_count() && count < MOST; i++) {
         gram_method_facts method = {.size = sizeof method};
         gram_method_describe(i, &method);
-        if (method.verb == verb && strcmp(method.name, name) == 0) return 1;
+        if (method.verb != verb) continue;
+        if (strcmp(method.name, name) == 0) return 1;
+        names[count++] = method.name;
     }
+    *near = gram_suggest(name, names, count);
     return 0;
 }
 
 int structure_add_settings(const gram_verb *verb, const cli_method_options *methods, const char *kernel,
                            cli_settings *settings)
 {
-    const char *named = cli_setting(settings, "method");
+    const char *named = cli_setting(settings, "method"), *near = NULL;
     char help[256];
     (void)snprintf(help, sizeof help, "It may be %s.", methods->names.data);
-    if (named && !is_method(verb, named))
-        return cli_fail(CLI_WRONG_USE, help, "%s: --method cannot be '%s'", verb->name, named);
+    if (named && !is_method(verb, named, &near)) return cli_cannot_be(verb->name, "method", named, near, help);
     if (!named) cli_set(settings, "method", methods->first.name);
     if (kernel) cli_set(settings, "kernel", kernel);
     return CLI_DONE;

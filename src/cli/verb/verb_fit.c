@@ -1,16 +1,20 @@
 /* gram fit: learns a model from data. The library's learner does it; here are its words, what is said, and the picture. */
 #define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/plot/gnuplot.h"
 #include "cli/report/lesson_report.h"
+#include "cli/report/made_by.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/learner_begin.h"
+#include "cli/terminal/ranks.h"
 #include "cli/terminal/settings_groups.h"
 #include "cli/verb/learn_options.h"
 
@@ -19,6 +23,8 @@ typedef struct fit_options {
     const char *model;  /* --out */
     const char *resume; /* a model whose fit goes on */
     const char *plot;
+    const char *checkpoint;
+    double every;
 } fit_options;
 
 typedef struct fit_state {
@@ -30,6 +36,8 @@ typedef struct fit_state {
     gram_model *before; /* --resume */
     gram_model *model;
     gram_description *description;
+    int count; /* of the command's words */
+    char **words;
 } fit_state;
 
 #define PLACE(field) offsetof(fit_options, field)
@@ -44,6 +52,9 @@ static const cli_option own_options[] = {
     CLI_ROW("kernel", CLI_SETTING, PLACE(learn.settings), "E", NULL),
     CLI_ROW("resume", CLI_TEXT, PLACE(resume), "M.gram",
             "resume a fit that was stopped, on the same DATA; only its limits may be changed"),
+    CLI_ROW("checkpoint", CLI_TEXT, PLACE(checkpoint), "FILE",
+            "keep the state of long iterations (solver cg) in FILE, and go on from it if it is there"),
+    CLI_ROW("every", CLI_POSITIVE, PLACE(every), "SECONDS", "how often --checkpoint writes (default: 600)"),
     CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)"),
 };
 
@@ -69,11 +80,24 @@ static const cli_usage usage = {
 
 /* ---- the report ---- */
 
+/* Steps that were done when a checkpoint was gone on from; 0: there was none. */
+static int64_t steps_before(const cli_session *session)
+{
+    gram_checkpoint_report report = {.size = sizeof report};
+    (void)gram_context_checkpoint_report(session->context, &report);
+    return report.resumed;
+}
+
 static void add_place(cli_session *session, gram_string *text, const fit_state *fit)
 {
     char size[GRAM_BYTES_SIZE];
     struct stat facts;
     cli_add_cost(session, text);
+    const int64_t resumed = steps_before(session);
+    if (resumed > 0) {
+        cli_add_label(text, "checkpoint");
+        gram_string_add(text, "went on from step %" PRId64 " of %s\n", resumed, fit->own.checkpoint);
+    }
     if (!fit->own.model) cli_add_row(text, "model", "not kept; -o FILE writes it");
     if (fit->own.model && stat(fit->own.model, &facts) == 0) {
         cli_add_label(text, "model");
@@ -97,6 +121,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "data", fit->file);
     gram_json_truth(json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
     if (fit->own.resume) gram_json_string(json, "resume", fit->own.resume);
+    if (fit->own.checkpoint) gram_json_integer(json, "resumed_iterations", steps_before(session));
     gram_json_string(json, "model", fit->own.model);
     cli_json_end(session, json, fit->drawn);
 }
@@ -122,6 +147,31 @@ static int check_use(cli_session *session, const fit_options *own)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
     if (own->model) code = cli_output_check(session, own->model);
     return code == CLI_DONE && own->plot ? cli_plot_check(session, own->plot) : code;
+}
+
+/* Ten minutes of work are what a fault may cost unless --every says otherwise. */
+static int begin_checkpoint(cli_session *session, const fit_options *own)
+{
+    enum { USUAL = 600 };
+    if (!own->checkpoint && own->every > 0)
+        return cli_fail(CLI_WRONG_USE, "Give the file's name too.", "fit: --every is for --checkpoint FILE");
+    if (!own->checkpoint) return CLI_DONE;
+    int code = cli_output_check(session, own->checkpoint);
+    if (code != CLI_DONE) return code;
+    const gram_status status =
+        gram_context_set_checkpoint(session->context, own->checkpoint, own->every > 0 ? own->every : USUAL);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+/* When the model is in its place the state of its solves is of no more use. */
+static void end_checkpoint(cli_session *session, const fit_options *own)
+{
+    gram_checkpoint_report report = {.size = sizeof report};
+    if (!own->checkpoint || !cli_ranks_first()) return;
+    (void)gram_context_checkpoint_report(session->context, &report);
+    if (report.solves == 0 && !session->common->quiet)
+        (void)fprintf(stderr, "gram: --checkpoint: nothing of this fit could be kept, only conjugate gradients can\n");
+    if (report.solves > 0) (void)unlink(own->checkpoint);
 }
 
 static int begin(cli_session *session, fit_state *fit)
@@ -155,9 +205,11 @@ static int write_model(cli_session *session, const fit_state *fit)
 static int finish(cli_session *session, fit_state *fit)
 {
     int drawn = CLI_DONE;
-    int code = cli_model_report_find(session, fit->model, fit->own.model, &fit->description);
+    int code = cli_keep_command(session, fit->model, fit->count, fit->words);
+    if (code == CLI_DONE) code = cli_model_report_find(session, fit->model, fit->own.model, &fit->description);
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code != CLI_DONE) return code;
+    end_checkpoint(session, &fit->own);
     if (fit->own.plot) drawn = draw(session, fit);
     if (drawn == CLI_DONE) fit->drawn = fit->own.plot;
     code = cli_report_print(session, fit, write_json, write_table);
@@ -170,6 +222,7 @@ static int work(cli_session *session, char **operands, void *state)
     fit->own.model = session->out;
     int code = begin(session, fit);
     if (code == CLI_DONE) code = check_use(session, &fit->own);
+    if (code == CLI_DONE) code = begin_checkpoint(session, &fit->own);
     if (code == CLI_DONE) code = learn(session, operands[0], fit);
     return code == CLI_DONE ? finish(session, fit) : code;
 }
@@ -206,6 +259,8 @@ int cli_fit(int count, char **arguments)
 {
     fit_state *fit = calloc(1, sizeof *fit);
     if (!fit) return cli_no_memory();
+    fit->count = count;
+    fit->words = arguments;
     int code = cli_method_options_make(&fit->of_methods, NULL);
     if (code == CLI_DONE) code = run(fit, count, arguments);
     cli_method_options_free(&fit->of_methods);

@@ -166,7 +166,9 @@ static gram_status read_rows(cli_session *session, const function_state *state, 
 /* Is the prepared column a number, so that there is a derivative by it? */
 static int has_slope(const gram_preparation *preparation, int64_t column)
 {
-    return !gram_preparation_describe(preparation)->features[gram_preparation_feature_of(preparation, column)].text;
+    const gram_column *features = gram_preparation_describe(preparation)->features;
+    const gram_column *feature = &features[gram_preparation_feature_of(preparation, column)];
+    return !feature->text && !(feature->log_size > 0); /* that of a logarithm is none of the feature */
 }
 
 static void add_names(gram_string *text, const gram_preparation *preparation, int64_t d, int64_t outputs)

@@ -17,6 +17,7 @@
 typedef struct kernel_options {
     const char *gram;
     const char *plot;
+    const char *bag, *graphs;
     int64_t dimension;
     cli_spectrum_options spectrum;
     cli_density_options density;
@@ -28,6 +29,9 @@ static const cli_option own_options[] = {
     CLI_ROW("gram", CLI_TEXT, PLACE(gram), "K.npy", "write the Gram matrix to a file"),
     CLI_ROW_INTEGER("dimension", PLACE(dimension), "D", 1, 1 << 30,
                     "of the points, when there is no DATA (default: the least that fits)"),
+    CLI_ROW("bag", CLI_TEXT, PLACE(bag), "COL", "rows that agree in COL are one point, a bag: mean(rbf)"),
+    CLI_ROW("graph", CLI_TEXT, PLACE(graphs), "LIST",
+            "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW_FLAG("check", PLACE(spectrum.check), "is K symmetric and positive semi-definite? if not: a certificate"),
     CLI_ROW_INTEGER("spectrum", PLACE(spectrum.count), "K", 1, 1 << 30, "the K largest eigenvalues of K"),
     CLI_ROW("lambda", CLI_POSITIVE, PLACE(spectrum.lambda), "L", "the effective dimension tr K (K + n L I)^-1"),
@@ -44,7 +48,8 @@ static void add_kernels(gram_string *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput; of the kernel `given` it is the matrix), "
+    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput; of "
+    "the kernel `given` it is the matrix), "
     "numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is described\nor "
     "written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
@@ -69,6 +74,9 @@ typedef struct kernel_report {
     gram_kernel *kernel;          /* as given, */
     gram_kernel *resolved_kernel; /* and without free numbers; NULL without data */
     gram_table *table;
+    gram_preparation
+        *preparation; /* of columns that hold no numbers, and the rows as it makes them; NULL: all hold numbers */
+    gram_prepared *rows;
     gram_points *points;
     gram_description *description; /* of the kernel */
     int64_t n, d;
@@ -111,8 +119,39 @@ static int data_fail(cli_session *session, gram_status status, const kernel_repo
     return cli_session_fail(session, status, 1, NULL);
 }
 
+/* Columns that hold texts, graphs or the rows of bags. */
+static int read_things(cli_session *session, const char *path, kernel_report *report)
+{
+    gram_context *context = session->context;
+    const cli_data *data = &report->data;
+    gram_table_options options;
+    gram_preparation_options preparing;
+    gram_table_options_init(&options, sizeof options);
+    gram_preparation_options_init(&preparing, sizeof preparing);
+    options.format = (gram_format)data->format.value;
+    options.text = GRAM_TEXT_CATEGORIES;
+    options.keep_missing = 1;
+    options.texts = data->texts;
+    options.graphs = report->own.graphs;
+    options.bag = preparing.bag = report->own.bag;
+    preparing.target = "";
+    preparing.features = data->features;
+    preparing.ignore = data->ignore;
+    preparing.scale = data->scale;
+    report->file = gram_data_name(path);
+    gram_status status = gram_table_read(context, path, &options, &report->table);
+    if (status >= 0) status = gram_preparation_learn(context, report->table, &preparing, &report->preparation);
+    if (status >= 0) status = gram_preparation_apply(context, report->preparation, report->table, 0, &report->rows);
+    if (status < 0) return cli_data_unread(session, status, NULL);
+    report->n = report->rows->n;
+    report->d = report->rows->d;
+    status = gram_points_of_prepared(context, report->rows, &report->points);
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
+}
+
 static int read_data(cli_session *session, const char *path, kernel_report *report)
 {
+    if (report->own.bag || report->own.graphs) return read_things(session, path, report);
     gram_context *context = session->context;
     const cli_data *data = &report->data;
     gram_table_options options;
@@ -299,8 +338,9 @@ static void add_kernels(gram_string *text)
         gram_string_pad(text, 24);
         gram_string_add(text, "%s\n", gram_kernel_formula(i));
     }
-    gram_string_add(text, "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], "
-                          "A), scale(2, A), centre(A).\n");
+    gram_string_add(text,
+                    "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], "
+                    "A), scale(2, A), centre(A),\nof bags mean(A), and after(A, B): B of the distance that A makes.\n");
 }
 
 /* ---- the verb ---- */
@@ -372,6 +412,8 @@ static void release(void *report_)
     gram_spectrum_destroy(report->spectrum);
     cli_density_free(&report->density);
     gram_points_release(report->points);
+    gram_prepared_destroy(report->rows);
+    gram_preparation_release(report->preparation);
     gram_table_destroy(report->table);
     gram_kernel_release(report->resolved_kernel);
     gram_kernel_release(report->kernel);

@@ -56,15 +56,28 @@ static int write_rows(cli_session *session, const make_state *state)
         if (status < 0) code = cli_session_fail(session, status, 0, "`gram make --help` says what each of them is.");
         if (code == CLI_DONE && i == 0) code = cli_stream_open(session, session->out, &stream);
         if (code == CLI_DONE) code = cli_stream_put(&stream, &text);
+        if (code == CLI_DONE) code = cli_session_progress(session, "rows", (double)(i + count) / (double)state->n);
         gram_string_free(&text);
     }
     return stream.session ? cli_stream_close(&stream, code) : code;
+}
+
+/* The last column is the target. */
+static int64_t count_features(const char *name)
+{
+    gram_made_facts facts = {.size = sizeof facts};
+    int64_t features = 0, which = 0;
+    while (gram_made_describe(which, &facts) >= 0 && facts.name && strcmp(facts.name, name) != 0) which++;
+    for (const char *c = facts.name ? facts.columns : ""; *c; c++) features += *c == ',';
+    return features;
 }
 
 static void write_json(cli_session *session, const void *report, gram_json *json)
 {
     const make_state *state = report;
     gram_json_string(json, "name", state->name);
+    gram_json_integer(json, "n", state->n);
+    gram_json_integer(json, "d", count_features(state->name));
     gram_json_integer(json, "rows", state->n);
     gram_json_string(json, "data", session->out);
     cli_json_end(session, json, NULL);

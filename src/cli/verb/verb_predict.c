@@ -122,6 +122,8 @@ static int open_model(cli_session *session, predict_state *state)
     else
         status = gram_preparation_with_missing(session->context, own, (gram_missing)state->own.missing.value,
                                                &state->preparation);
+    const gram_column *bag = own ? gram_preparation_describe(own)->bag : NULL;
+    if (bag && !state->own.wish.keep) state->own.wish.keep = bag->name;
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 

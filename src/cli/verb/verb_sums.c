@@ -6,7 +6,6 @@
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/learner_begin.h"
-#include "cli/terminal/settings_groups.h"
 #include "cli/verb/learn_options.h"
 
 enum { MOST_SUMS = 100000 };
@@ -20,7 +19,6 @@ typedef struct sums_options {
 
 typedef struct sums_state {
     sums_options own;
-    cli_method_options of_methods;
     int count; /* of operands */
     const char *out;
     gram_learner *learner;
@@ -40,8 +38,8 @@ static const cli_usage accumulate_usage = {
     "kernel "
     "and landmarks must be the same for all\nparts: the first part, or better a sample of all rows with --plan, "
     "chooses "
-    "them, and the other parts are made --like it. Options\nare those of `gram fit`; the strength of the ridge, unless "
-    "it is given, is chosen by the merge.\n",
+    "them, and the other parts are made --like it. The\nmodel is a kernel ridge regression on landmarks; the strength "
+    "of the ridge, unless it is given, is chosen by the merge.\n",
     "  gram accumulate sample.csv --plan -o plan.sums\n"
     "  gram accumulate part1.csv --like plan.sums -o part1.sums\n"
     "  gram accumulate part2.csv --like plan.sums -o part2.sums\n"
@@ -99,14 +97,14 @@ static int finish(cli_session *session, sums_state *state, gram_status status)
 
 static int begin(cli_session *session, const char *verb, sums_state *state)
 {
-    const cli_settings *settings[] = {&state->own.learn.settings, &state->of_methods.settings};
+    const cli_settings *settings[] = {&state->own.learn.settings};
     state->out = session->out;
     if (state->out && strcmp(state->out, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "%s: it cannot be written to standard output", verb);
     if (!state->out)
         return cli_fail(CLI_WRONG_USE, "Give -o FILE.", "%s: nothing says where the result is to be written", verb);
     int code = cli_output_check(session, state->out);
-    if (code == CLI_DONE) code = cli_learner_begin(session, verb, settings, 2, 0, &state->learner);
+    if (code == CLI_DONE) code = cli_learner_begin(session, verb, settings, 1, 0, &state->learner);
     if (code == CLI_DONE) gram_learner_to_file(state->learner, 1);
     return code;
 }
@@ -116,7 +114,7 @@ static int check_like(const sums_state *state)
 {
     if (!state->own.like) return CLI_DONE;
     if (state->own.plan) return cli_fail(CLI_WRONG_USE, "Leave one out.", "accumulate: --plan makes what --like takes");
-    if (state->own.learn.settings.count == 0 && state->of_methods.settings.count == 0) return CLI_DONE;
+    if (state->own.learn.settings.count == 0) return CLI_DONE;
     return cli_fail(CLI_WRONG_USE, "Leave them out; a ridge may be given to `gram merge`.",
                     "accumulate: with --like, that file decides, and no other options of the fit are taken");
 }
@@ -181,6 +179,17 @@ static const cli_option accumulate_options[] = {
             "with the preparation, kernel and landmarks of these sums, or of a plan"),
     CLI_ROW_FLAG("plan", PLACE(plan), "choose preparation, kernel and landmarks only; the sums are empty"),
     CLI_ROW("kernel", CLI_SETTING, PLACE(learn.settings), "E", "an expression (default: rbf)"),
+    CLI_ROW("solver", CLI_SETTING, PLACE(learn.settings), "nystrom:M", "M landmarks (default: by rows and memory)"),
+    CLI_ROW("lambda", CLI_SETTING, PLACE(learn.settings), "L",
+            "the ridge of (1/n) sum |y - f|^2 + L |f|^2 (default: chosen by the merge)"),
+    CLI_ROW("noise", CLI_SETTING, PLACE(learn.settings), "S", "the same as a variance of noise: S = n L"),
+    CLI_ROW("tune", CLI_SETTING, PLACE(learn.settings), "HOW",
+            "the kernel's free numbers, on a sample: loo (default), gcv, cv:K, ml or none"),
+    CLI_ROW("ard", CLI_YES, PLACE(learn.settings), NULL, "try one length-scale per feature for --kernel too"),
+    CLI_ROW("no-ard", CLI_NO, PLACE(learn.settings), NULL, "one length-scale for all features"),
+    CLI_ROW("no-intercept", CLI_NO, PLACE(learn.settings), NULL, "no unpenalised constant"),
+    CLI_ROW("task", CLI_SETTING, PLACE(learn.settings), "TASK",
+            "regression: take a target of few whole numbers as numbers"),
 };
 
 static const cli_option merge_options[] = {
@@ -190,27 +199,17 @@ static const cli_option merge_options[] = {
     CLI_ROW_FLAG("partial", PLACE(partial), "write the sums of all of them, to be merged with others"),
 };
 
-static int run_accumulate(sums_state *state, int count, char **arguments)
-{
-    cli_common common = {0};
-    cli_group groups[CLI_MOST_METHODS + 4];
-    size_t group_count = 0;
-    groups[group_count++] =
-        (cli_group){"Options", accumulate_options, sizeof accumulate_options / sizeof *accumulate_options, &state->own};
-    for (size_t g = 0; g < state->of_methods.group_count; g++) groups[group_count++] = state->of_methods.groups[g];
-    groups[group_count++] = cli_learn_data_group(&state->own.learn);
-    groups[group_count++] = cli_common_group(&common);
-    const cli_job job = {&accumulate_usage, groups, group_count, accumulate, release, state};
-    return cli_run(&job, count, arguments);
-}
-
 int cli_accumulate(int count, char **arguments)
 {
     sums_state *state = calloc(1, sizeof *state);
+    cli_common common = {0};
     if (!state) return cli_no_memory();
-    int code = cli_method_options_make(&state->of_methods, NULL);
-    if (code == CLI_DONE) code = run_accumulate(state, count, arguments);
-    cli_method_options_free(&state->of_methods);
+    const cli_group groups[] = {
+        {"Options", accumulate_options, sizeof accumulate_options / sizeof *accumulate_options, &state->own},
+        cli_learn_parts_group(&state->own.learn),
+        cli_common_group(&common)};
+    const cli_job job = {&accumulate_usage, groups, 3, accumulate, release, state};
+    const int code = cli_run(&job, count, arguments);
     free(state);
     return code;
 }

@@ -138,9 +138,9 @@ static gram_status find_rule(gram_context *context, const char *name, const rule
     }
     if (*found) return GRAM_OK;
     const char *near = name ? gram_suggest(name, names, RULES) : NULL;
-    if (near) return gram_fail(context, GRAM_ERROR_ARGUMENT, "made_rows: no data '%s', did you mean '%s'?", name, near);
+    if (near) return gram_fail(context, GRAM_ERROR_ARGUMENT, "make: no data '%s', did you mean '%s'?", name, near);
     return gram_fail(context, GRAM_ERROR_ARGUMENT,
-                     "made_rows: no data '%s'; there are sine, circles, moons, blobs, swiss-roll, friedman and branin",
+                     "make: no data '%s'; there are sine, circles, moons, blobs, swiss-roll, friedman and branin",
                      name ? name : "");
 }
 

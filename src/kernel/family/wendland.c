@@ -190,6 +190,7 @@ const gram_kernel_type gram_kernel_wendland = {
     .name = "wendland",
     .formula = "(1 - r)^(l+k) p_k(r) for r = |x - y|/ell < 1, else 0; l = floor(d/2) + k + 1",
     .form = GRAM_FORM_SQDIST,
+    .finite_only = 1,
     .spec_count = 2,
     .specs = {{.name = "k", .role = GRAM_ROLE_STRUCTURE, .initial = 1, .lower = 0, .upper = 2, .whole = 1},
               GRAM_LENGTH_SPEC({NULL, NULL})},

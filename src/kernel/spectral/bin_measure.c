@@ -101,6 +101,8 @@ static const char *obstacle(const gram_kernel *k, int64_t d)
     case GRAM_NODE_EXP: return "exp";
     case GRAM_NODE_SCALE: return "scale";
     case GRAM_NODE_CENTRE: return "centre";
+    case GRAM_NODE_MEAN: return "mean";
+    case GRAM_NODE_AFTER: return "after";
     default: return "this kernel";
     }
 }

@@ -241,6 +241,8 @@ static const char *obstacle(const gram_kernel *k)
     case GRAM_NODE_EXP: return "exp";
     case GRAM_NODE_SCALE: return "scale";
     case GRAM_NODE_CENTRE: return "centre";
+    case GRAM_NODE_MEAN: return "mean";
+    case GRAM_NODE_AFTER: return "after";
     case GRAM_NODE_LEAF:
         if (!find_leaf(k)) return k->type->name;
         gram_kernel_par(k, par);

@@ -129,12 +129,14 @@ struct gram_feature_sink {
     feature *table;
     int64_t size, used; /* a power of two */
     gram_status status;
+    size_t lacking; /* bytes that could not be had */
     double *room;
 };
 
 double *gram_feature_room(gram_feature_sink *sink, int64_t count)
 {
     sink->status = gram_memory_take(sink->memory, (size_t)(count + 1) * sizeof *sink->room, (void **)&sink->room);
+    if (sink->status < 0) sink->lacking = (size_t)(count + 1) * sizeof *sink->room;
     return sink->status < 0 ? NULL : sink->room;
 }
 
@@ -143,7 +145,10 @@ static gram_status grow(gram_feature_sink *sink)
     const int64_t size = sink->size ? 2 * sink->size : 256;
     feature *table = NULL;
     const gram_status status = gram_memory_take(sink->memory, (size_t)size * sizeof *table, (void **)&table);
-    if (status < 0) return status;
+    if (status < 0) {
+        sink->lacking = (size_t)size * sizeof *table;
+        return status;
+    }
     memset(table, 0, (size_t)size * sizeof *table);
     for (int64_t i = 0; i < sink->size; i++) {
         if (!sink->table[i].key) continue;
@@ -194,19 +199,26 @@ typedef struct making {
     gram_memory *memory;
     feature **made; /* of each text */
     int64_t *count;
+    _Atomic(size_t) lacking; /* bytes that one of them could not have */
 } making;
 
 static gram_status make_text(void *argument, const gram_worker *worker)
 {
-    const making *m = argument;
+    making *m = argument;
     const int64_t i = worker->task, length = m->texts->start[i + 1] - m->texts->start[i];
     gram_feature_sink sink = {.memory = m->memory};
     uint64_t *code = NULL;
     int64_t count = 0;
     gram_status status = gram_memory_take(m->memory, (size_t)(length + 1) * sizeof *code, (void **)&code);
-    if (status < 0) return status;
+    if (status < 0) {
+        atomic_store(&m->lacking, (size_t)(length + 1) * sizeof *code);
+        return status;
+    }
     const gram_symbols symbols =
-        read_symbols(m->type->sets ? GRAM_OVER_ITEMS : (int)m->par[m->type->over], m->texts->text + m->texts->start[i], length, code);
+        read_symbols(m->type->sets       ? GRAM_OVER_ITEMS
+                     : m->type->over < 0 ? GRAM_OVER_BYTES
+                                         : (int)m->par[m->type->over],
+                     m->texts->text + m->texts->start[i], length, code);
     m->type->features(m->par, &symbols, &sink);
     for (int64_t k = 0; sink.status >= 0 && k < sink.size; k++)
         if (sink.table[k].key && sink.table[k].value != 0) sink.table[count++] = sink.table[k];
@@ -215,6 +227,7 @@ static gram_status make_text(void *argument, const gram_worker *worker)
     m->count[i] = count;
     gram_memory_give(m->memory, sink.room);
     gram_memory_give(m->memory, code);
+    if (sink.status < 0) atomic_store(&m->lacking, sink.lacking);
     return sink.status;
 }
 
@@ -322,6 +335,18 @@ static void free_all(gram_memory *memory, void *first)
     }
 }
 
+/* The tasks have no context to say so. */
+static gram_status lacks_memory(gram_context *context, gram_status status, size_t bytes)
+{
+    char needed[GRAM_BYTES_SIZE], budget[GRAM_BYTES_SIZE];
+    gram_bytes_format(bytes, needed);
+    gram_bytes_format(gram_memory_budget(context->memory), budget);
+    if (status == GRAM_ERROR_MEMORY)
+        return gram_fail(context, status, "features of texts: the system has no %s left", needed);
+    return gram_fail(context, status, "features of texts: needs %s, more than what is left of a memory budget of %s", needed,
+                     budget);
+}
+
 static gram_status make(gram_context *context, const gram_kernel_type *type, const double *par, gram_objects *texts,
                         struct gram_derived **derived)
 {
@@ -329,6 +354,8 @@ static gram_status make(gram_context *context, const gram_kernel_type *type, con
     making m = {.type = type, .par = par, .texts = texts, .memory = context->memory};
     struct gram_derived *made = NULL;
     int64_t total = 0;
+    for (int64_t i = 0; type->check_text && i < texts->count; i++)
+        TRY(type->check_text(context, texts->text + texts->start[i], texts->start[i + 1] - texts->start[i]));
     TRY(gram_take(context, "features of texts", texts->count, sizeof *m.made, (void **)&m.made));
     memset(m.made, 0, (size_t)texts->count * sizeof *m.made);
     TRY(gram_take(context, "features of texts", texts->count, sizeof *m.count, (void **)&m.count));
@@ -336,7 +363,10 @@ static gram_status make(gram_context *context, const gram_kernel_type *type, con
     *made = (struct gram_derived){.type = type};
     memcpy(made->par, par, (size_t)type->spec_count * sizeof *par);
     const gram_sweep sweep = {.what = "features of texts", .tasks = texts->count, .run = make_text, .argument = &m};
-    TRY(gram_sweep_run(context, &sweep));
+    status = gram_sweep_run(context, &sweep);
+    if (status == GRAM_ERROR_MEMORY || status == GRAM_ERROR_BUDGET)
+        (void)lacks_memory(context, status, atomic_load(&m.lacking));
+    TRY(status);
     for (int64_t i = 0; i < texts->count; i++) total += m.count[i];
     TRY(fill_rows(context, &m, total, made));
     *derived = made;

@@ -2,7 +2,15 @@
 #include <math.h>
 
 #include "base/text/number.h"
+#include "kernel/kernel_print.h"
 #include "learn/describe/description_parts.h"
+
+void gram_kernel_append_short(const gram_kernel *kernel, gram_string *text)
+{
+    const size_t start = text->length, length = gram_kernel_print_short(kernel, GRAM_FINE, NULL, 0);
+    for (size_t i = 0; i < length; i++) gram_string_put(text, " ", 1);
+    if (!text->failed) (void)gram_kernel_print_short(kernel, GRAM_FINE, text->data + start, length + 1);
+}
 
 static void add_answer(gram_report *report, const char *label, gram_answer answer)
 {

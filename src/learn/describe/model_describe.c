@@ -7,6 +7,7 @@
 #include "kernel/kernel_print.h"
 #include "learn/describe/description_parts.h"
 #include "learn/estimate/data_notes.h"
+#include "learn/transform/feature_transform.h"
 #include "learn/estimate/error_estimate.h"
 #include "learn/files/given_rows.h"
 #include "learn/method_table.h"
@@ -117,6 +118,7 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     if (method) TRY(gram_method_check_words(context, method, model, file ? file : "the model"));
     gram_estimate_report(&made->report);
     gram_data_notes_report(&made->report);
+    gram_transform_report(&made->report);
     TRY(add_kernel(context, made, "kernel", gram_model_function(model)));
     if (gram_model_second_function(model))
         TRY(add_kernel(context, made, "second kernel", gram_model_second_function(model)));

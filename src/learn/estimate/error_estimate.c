@@ -19,10 +19,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "learn/cells/cells.h"
 #include "learn/estimate/feature_importance.h"
 #include "learn/estimate/left_out_interval.h"
 #include "learn/learner.h"
-#include "tune/row_folds.h"
 
 enum {
     FEW = 60,
@@ -55,8 +55,7 @@ int gram_estimate_is_wanted(const gram_learning *learning)
     return asked(learning).value != WORD_NO && learning->task <= GRAM_TASK_CLASSIFICATION;
 }
 
-/* Why parts of the rows cannot be fitted by themselves; NULL: they can. */
-static const char *obstacle(const gram_learning *learning)
+const char *gram_estimate_obstacle(const gram_learning *learning)
 {
     if (learning->functionals || learning->senses) return "rows are not all values";
     if (learning->before) return "the fit goes on from an earlier one";
@@ -111,24 +110,10 @@ static void decide_as_asked(const gram_learning *learning, gram_chosen word, gra
 static gram_status deal(gram_learning *learning, gram_estimate_state *state)
 {
     gram_status status = GRAM_OK;
-    const int classes = learning->task == GRAM_TASK_CLASSIFICATION;
-    gram_folds_rule rule = {.folds = state->folds,
-                            .labels = classes ? learning->labels : NULL,
-                            .classes = classes ? learning->classes.count : 1,
-                            .weights = learning->has_row_noise ? NULL : learning->data->weights,
-                            .groups = learning->groups,
-                            .ordered = learning->ordered,
-                            .stream = FOLD_STREAM};
-    int64_t most = 0;
-    TRY(gram_folds_most(learning->context, learning->data->n, &rule, &most));
-    if (rule.folds > most) rule.folds = state->folds = most;
-    if (most < 2) {
-        state->way = GRAM_ESTIMATE_NONE;
-        (void)snprintf(state->missing, sizeof state->missing, "rows cannot be divided into two folds");
-        return status;
-    }
-    TRY(gram_learning_take(learning, learning->data->n, sizeof *state->fold, &state->fold));
-    TRY(gram_folds_deal(learning->context, "estimate", learning->data->n, &rule, state->fold));
+    TRY(gram_left_out_deal(learning, &learning->arena, FOLD_STREAM, &state->folds, &state->fold));
+    if (state->folds > 1) return status;
+    state->way = GRAM_ESTIMATE_NONE;
+    (void)snprintf(state->missing, sizeof state->missing, "rows cannot be divided into two folds");
 done:
     return status;
 }
@@ -181,10 +166,32 @@ done:
     return status;
 }
 
+/* For the plan: how often the work is done again. Searches that follow the whole's take a fifth; a holdout that joins is the only search, with
+ * one more solve. */
+static void forecast(gram_learning *learning, const gram_estimate_state *state)
+{
+    const double folds = (double)state->folds;
+    const int smooth = learning->tuning != GRAM_TUNING_NONE && learning->method->tuning != GRAM_TUNING_CV;
+    learning->more_fits = state->way == GRAM_ESTIMATE_FOLDS ? folds : state->way == GRAM_ESTIMATE_HOLDOUT ? 1 : 0;
+    learning->more_share = 1 - 1 / folds;
+    learning->more_cost = !state->anew || state->joins ? 0 : smooth ? 0.2 : 1;
+}
+
+/* Where the first fit is one to some of the rows, what is about to be done is said before that, and once. */
+static gram_status tell_plan(gram_learning *learning)
+{
+    if (!learning->tell || !learning->method->plan || gram_learning_wants_cells(learning)) return GRAM_OK;
+    const gram_status status = learning->method->plan(learning);
+    if (learning->own && learning->method->forget) learning->method->forget(learning);
+    learning->own = NULL;
+    learning->tell = NULL;
+    return status;
+}
+
 gram_status gram_estimate_begin(gram_learning *learning, gram_estimate_state *state)
 {
     gram_status status = GRAM_OK;
-    const char *why = obstacle(learning);
+    const char *why = gram_estimate_obstacle(learning);
     *state = (gram_estimate_state){.way = GRAM_ESTIMATE_NONE};
     if (!gram_estimate_is_wanted(learning)) return status;
     if (why) {
@@ -194,7 +201,11 @@ gram_status gram_estimate_begin(gram_learning *learning, gram_estimate_state *st
     decide_as_asked(learning, asked(learning), state);
     TRY(deal(learning, state));
     if (state->way == GRAM_ESTIMATE_NONE) return status;
+    forecast(learning, state);
     TRY(gram_left_out_begin(learning, &state->out));
+    state->trail = (gram_search_trail){.arena = &learning->arena, .coarse = 1};
+    if (state->anew && !state->joins) learning->trails.to = &state->trail;
+    if (state->joins) TRY(tell_plan(learning));
     if (state->joins) TRY(forgive(learning->context, state, fit_first(learning, state)));
 done:
     return status;
@@ -244,6 +255,7 @@ static gram_status leave_out(gram_learning *learning, gram_estimate_state *state
     if (state->way == GRAM_ESTIMATE_OWN) TRY(take_own(learning, state));
     if (state->way == GRAM_ESTIMATE_OWN || state->out.rows > 0) return status;
     if (!state->anew && !gram_part_found(learning, &found)) state->anew = 1;
+    learning->trails = (gram_search_trails){.from = &state->trail};
     const gram_found_numbers *numbers = state->anew ? NULL : &found;
     if (state->way == GRAM_ESTIMATE_HOLDOUT)
         TRY(fit_held(learning, state, numbers, NULL));
@@ -257,7 +269,8 @@ done:
 /* What tuning says of itself comes from the fit that was tuned. */
 static void keep_tuning(gram_keeper *keeper, const gram_model *tuned)
 {
-    static const char *const NAMES[] = {"tune", "tuned_", "cv_", "evaluations", "criterion", "at_bound", "noise_prior"};
+    static const char *const NAMES[] = {"tune", "tuned_", "cv_", "evaluations", "criterion", "at_bound", "noise_prior",
+                                        "kernel_choice"};
     for (int64_t i = 0; i < gram_model_fact_count(tuned); i++) {
         const gram_fact fact = gram_model_fact(tuned, i);
         for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {

@@ -11,16 +11,17 @@
 
 enum { MOST_FEATURES = 100, MOST_ROWS = 500, SHUFFLE_STREAM = 0x73687566 };
 
-static int64_t feature_count(const gram_left_out *out)
+int64_t gram_importance_features(const gram_left_out *out)
 {
     const gram_preparation *preparation = out->whole->preparation;
     return preparation ? gram_preparation_describe(preparation)->feature_count : 0;
 }
 
-static gram_status begin(gram_left_out *out, int64_t features)
+gram_status gram_importance_begin(gram_left_out *out)
 {
     gram_status status = GRAM_OK;
-    if (out->rises) return status;
+    const int64_t features = gram_importance_features(out);
+    if (out->rises || features < 2 || features > MOST_FEATURES) return status;
     TRY(gram_arena_take(out->whole->context, &out->arena, "importance", out->n * features, sizeof *out->rises,
                         (void **)&out->rises));
     for (int64_t i = 0; i < out->n * features; i++) out->rises[i] = NAN;
@@ -45,12 +46,12 @@ gram_status gram_importance_add(gram_left_out *out, const gram_predictor *predic
 {
     gram_status status = GRAM_OK;
     gram_context *context = out->whole->context;
-    const int64_t features = feature_count(out), used = count < MOST_ROWS ? count : MOST_ROWS, d = out->whole->data->d;
+    const int64_t features = gram_importance_features(out), used = count < MOST_ROWS ? count : MOST_ROWS, d = out->whole->data->d;
     const gram_columns *columns = gram_predictor_columns(predictor);
     double *shuffled = NULL, *values = NULL, *row = NULL;
     int64_t *order = NULL;
     if (features < 2 || features > MOST_FEATURES || used < 2) return status;
-    TRY(begin(out, features));
+    TRY(gram_importance_begin(out));
     TRY(gram_take(context, "importance", used * d, sizeof *shuffled, (void **)&shuffled));
     TRY(gram_take(context, "importance", used * columns->ld, sizeof *values, (void **)&values));
     TRY(gram_take(context, "importance", out->ld, sizeof *row, (void **)&row));
@@ -77,7 +78,7 @@ done:
 gram_status gram_importance_keep(gram_keeper *keeper, const gram_left_out *out)
 {
     gram_status status = GRAM_OK;
-    const int64_t features = feature_count(out);
+    const int64_t features = gram_importance_features(out);
     double *numbers = NULL, *losses = NULL;
     if (!out->rises) return status;
     TRY(gram_take(keeper->context, "importance", 2 * features, sizeof *numbers, (void **)&numbers));

@@ -8,6 +8,9 @@
  * out->rises. Nothing is done for a single feature, or for very many. */
 gram_status gram_importance_add(gram_left_out *out, const gram_predictor *predictor, int64_t count, const int64_t *rows,
                                 const double *x);
+/* How many features there are, and room for the rises of all rows, NaN so far, if that is a number of them that is looked at. */
+int64_t gram_importance_features(const gram_left_out *out);
+gram_status gram_importance_begin(gram_left_out *out);
 /* Keeps their means and standard errors as the array "importance". */
 gram_status gram_importance_keep(gram_keeper *keeper, const gram_left_out *out);
 

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "base/system/system_call.h"
 #include "learn/cells/cells.h"
 #include "learn/estimate/feature_importance.h"
+#include "learn/estimate/training_sample.h"
 #include "tune/row_folds.h"
 
 gram_status gram_left_out_begin(const gram_learning *whole, gram_left_out *out)
@@ -15,6 +17,7 @@ gram_status gram_left_out_begin(const gram_learning *whole, gram_left_out *out)
     *out = (gram_left_out){.whole = whole, .n = whole->data->n};
     gram_arena_init(&out->arena, whole->arena.memory);
     out->classes = whole->classes;
+    out->columns.classes = &out->classes;
     return gram_part_preparation(whole, &out->preparation);
 }
 
@@ -90,6 +93,16 @@ static void put_rows(gram_left_out *out, const gram_columns *part, int64_t count
     out->rows += count;
 }
 
+gram_status gram_left_out_take(gram_left_out *out, const gram_columns *part, int64_t count, const int64_t *rows,
+                               const double *values)
+{
+    gram_status status = GRAM_OK;
+    TRY(name_columns(out, part));
+    put_rows(out, part, count, rows, values);
+done:
+    return status;
+}
+
 /* Training rows of one class predict that class. */
 static gram_status put_only(gram_left_out *out, int64_t label, int64_t count, const int64_t *rows)
 {
@@ -122,7 +135,6 @@ static gram_status predict(gram_left_out *out, const gram_model *model, int64_t 
     wish.scores = 1;
     TRY(gram_predictor_create(context, model, &wish, &predictor));
     const gram_columns *columns = gram_predictor_columns(predictor);
-    TRY(name_columns(out, columns));
     TRY(gram_take(context, "left out", count * d, sizeof *x, (void **)&x));
     TRY(gram_take(context, "left out", count * columns->ld, sizeof *values, (void **)&values));
     if (data->weights) TRY(gram_take(context, "left out", count, sizeof *weights, (void **)&weights));
@@ -131,8 +143,8 @@ static gram_status predict(gram_left_out *out, const gram_model *model, int64_t 
         if (weights) weights[i] = data->weights[rows[i]];
     }
     TRY(gram_predictor_evaluate_stored(context, predictor, data->objects, count, x, weights, 1, values, columns->ld));
-    put_rows(out, columns, count, rows, values);
-    TRY(gram_importance_add(out, predictor, count, rows, x));
+    TRY(gram_left_out_take(out, columns, count, rows, values));
+    if (!out->plain) TRY(gram_importance_add(out, predictor, count, rows, x));
 done:
     gram_predictor_destroy(predictor);
     gram_give(context, x);
@@ -194,14 +206,39 @@ done:
 
 /* ---- folds ---- */
 
-static gram_status keep_model(gram_left_out *out, int64_t most, gram_learning *fit)
+gram_status gram_left_out_deal(const gram_learning *learning, gram_arena *arena, uint64_t stream, int64_t *folds,
+                               int64_t **fold)
+{
+    gram_status status = GRAM_OK;
+    const int classes = learning->task == GRAM_TASK_CLASSIFICATION;
+    gram_folds_rule rule = {.folds = *folds,
+                            .labels = classes ? learning->labels : NULL,
+                            .classes = classes ? learning->classes.count : 1,
+                            .weights = learning->has_row_noise ? NULL : learning->data->weights,
+                            .groups = learning->groups,
+                            .ordered = learning->ordered,
+                            .stream = stream};
+    int64_t most = 0;
+    TRY(gram_folds_most(learning->context, learning->data->n, &rule, &most));
+    if (rule.folds > most) rule.folds = *folds = most;
+    if (most < 2) {
+        *folds = 1;
+        return status;
+    }
+    TRY(gram_arena_take(learning->context, arena, "left out", learning->data->n, sizeof **fold, (void **)fold));
+    TRY(gram_folds_deal(learning->context, "estimate", learning->data->n, &rule, *fold));
+done:
+    return status;
+}
+
+static gram_status keep_model(gram_left_out *out, int64_t most, gram_model **model)
 {
     gram_status status = GRAM_OK;
     if (!out->kept)
         TRY(gram_arena_take(out->whole->context, &out->arena, "left out", most, sizeof *out->kept,
                             (void **)&out->kept));
-    out->kept[out->kept_count++] = fit->model;
-    fit->model = NULL;
+    out->kept[out->kept_count++] = *model;
+    *model = NULL;
 done:
     return status;
 }
@@ -221,25 +258,137 @@ static void part_rows(const gram_left_out *out, const int64_t *fold, int64_t hel
     }
 }
 
+static gram_status fit_fold(gram_left_out *out, const gram_found_numbers *found, const int64_t *fold, int64_t k,
+                            int64_t *rows, int keep, gram_model **model)
+{
+    gram_status status = GRAM_OK;
+    gram_learning fit = {0};
+    int64_t counts[2];
+    *model = NULL;
+    part_rows(out, fold, k, rows, counts);
+    if (counts[0] == 0 || counts[1] == 0) goto done;
+    if (out->most_rows > 0) TRY(gram_training_sample(out, (uint64_t)k, &counts[0], rows));
+    if (counts[0] > out->fit_rows) out->fit_rows = counts[0];
+    if (out->rule)
+        TRY(out->rule(out, counts[0], rows, counts[1], rows + out->n));
+    else
+        TRY(gram_left_out_fit(out, found, counts[0], rows, counts[1], rows + out->n, keep ? &fit : NULL));
+    *model = fit.model;
+    fit.model = NULL;
+done:
+    if (fit.context) gram_part_forget(&fit);
+    return status;
+}
+
+/* ---- folds by several processes ---- */
+
+/* Numbers of rows that other ranks have are set to 0, so that the sum over the ranks is what each row's own has. */
+static gram_status gather_rows(gram_left_out *out, const int64_t *fold, int64_t first, int64_t width, double *values)
+{
+    gram_context *context = out->whole->context;
+    const int64_t ranks = gram_ranks(context), rank = gram_rank(context);
+    for (int64_t i = 0; i < out->n; i++) {
+        const int mine = fold[i] < first ? rank == 0 : (fold[i] - first) % ranks == rank;
+        for (int64_t k = 0; k < width && !mine; k++) values[i * width + k] = 0;
+    }
+    return gram_ranks_sum(context, "folds", out->n * width, values);
+}
+
+/* The model of a fold to all ranks, as a file in memory. */
+static gram_status share_model(gram_context *context, int from, gram_model **model)
+{
+    gram_status status = GRAM_OK;
+    size_t size = 0;
+    char *bytes = NULL;
+    const int mine = gram_rank(context) == from;
+    if (mine && *model) TRY(gram_model_write_memory(context, *model, NULL, 0, &size));
+    TRY(gram_ranks_broadcast(context, from, &size, sizeof size));
+    if (size == 0) return GRAM_OK;
+    TRY(gram_take(context, "left out", (int64_t)size, 1, (void **)&bytes));
+    if (mine) TRY(gram_model_write_memory(context, *model, bytes, size, &size));
+    TRY(gram_ranks_broadcast(context, from, bytes, size));
+    if (!mine) TRY(gram_model_read_memory(context, "the model of a fold", bytes, size, model));
+done:
+    gram_give(context, bytes);
+    return status;
+}
+
+static gram_status join_folds(gram_left_out *out, const int64_t *fold, int64_t first, int64_t last, int keep,
+                              gram_model **models, double *freedom)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = out->whole->context;
+    const int64_t features = out->rises ? gram_importance_features(out) : 0, folds = last - first + 1;
+    if (!out->values) return GRAM_OK; /* no fold had rows to train by */
+    TRY(gather_rows(out, fold, first, out->ld, out->values));
+    if (features > 0) TRY(gather_rows(out, fold, first, features, out->rises));
+    TRY(gram_ranks_gather_dealt(context, "folds", folds, 2, freedom));
+    out->rows = 0;
+    for (int64_t k = 0; k < folds; k++) {
+        if (freedom[2 * k + 1] > 0) out->columns.freedom = freedom[2 * k];
+        out->rows += (int64_t)freedom[2 * k + 1];
+        if (keep) TRY(share_model(context, (int)(k % gram_ranks(context)), &models[k]));
+    }
+    gram_ranks_note(context, "folds", 0);
+done:
+    return status;
+}
+
+/* Each rank fits some of the folds by itself. One that has none of its own fits others', which tell it the columns. */
+static gram_status spread_folds(gram_left_out *out, const gram_found_numbers *found, const int64_t *fold, int64_t first,
+                                int64_t last, int keep, int64_t *rows, gram_model **models)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = out->whole->context;
+    const int64_t folds = last - first + 1, ranks = gram_ranks(context), rank = gram_rank(context);
+    double *freedom = NULL;
+    TRY(gram_take(context, "left out", 2 * folds, sizeof *freedom, (void **)&freedom));
+    gram_ranks_part_ways(context);
+    for (int64_t k = rank; k < folds && status >= 0; k += ranks) {
+        const int64_t before = out->rows;
+        status = gram_pulse(context, "left-out rows", (double)k / (double)folds);
+        if (status >= 0) status = fit_fold(out, found, fold, first + k, rows, keep, &models[k]);
+        freedom[2 * k] = out->columns.freedom;
+        freedom[2 * k + 1] = (double)(out->rows - before);
+    }
+    for (int64_t k = 0; k < folds && status >= 0 && !out->values; k++) {
+        gram_model *none = NULL;
+        status = fit_fold(out, found, fold, first + k, rows, 0, &none);
+    }
+    if (status >= 0 && !out->plain) status = gram_importance_begin(out);
+    gram_ranks_join(context);
+    TRY(gram_ranks_agree(context, status));
+    TRY(join_folds(out, fold, first, last, keep, models, freedom));
+done:
+    gram_give(context, freedom);
+    return status;
+}
+
+/* ---- all folds ---- */
+
 gram_status gram_left_out_folds(gram_left_out *out, const gram_found_numbers *found, const int64_t *fold, int64_t first,
                                 int64_t last, int keep)
 {
     gram_status status = GRAM_OK;
     gram_context *context = out->whole->context;
-    gram_learning fit = {0};
-    int64_t *rows = NULL, counts[2];
+    const int64_t folds = last - first + 1;
+    int64_t *rows = NULL;
+    gram_model **models = NULL;
     TRY(gram_take(context, "left out", 2 * out->n, sizeof *rows, (void **)&rows));
-    for (int64_t k = first; k <= last; k++) {
-        TRY(gram_pulse(context, "left-out rows", (double)(k - first) / (double)(last - first + 1)));
-        part_rows(out, fold, k, rows, counts);
-        if (counts[0] == 0 || counts[1] == 0) continue;
-        TRY(gram_left_out_fit(out, found, counts[0], rows, counts[1], rows + out->n, keep ? &fit : NULL));
-        if (keep && fit.model) TRY(keep_model(out, last - first + 1, &fit));
-        if (fit.context) gram_part_forget(&fit);
-        fit = (gram_learning){0};
-    }
+    TRY(gram_take(context, "left out", folds, sizeof(gram_model *), (void **)&models));
+    for (int64_t k = 0; k < folds; k++) models[k] = NULL;
+    if (gram_ranks(context) > 1 && folds > 1)
+        TRY(spread_folds(out, found, fold, first, last, keep, rows, models));
+    else
+        for (int64_t k = 0; k < folds; k++) {
+            TRY(gram_pulse(context, "left-out rows", (double)k / (double)folds));
+            TRY(fit_fold(out, found, fold, first + k, rows, keep, &models[k]));
+        }
+    for (int64_t k = 0; k < folds; k++)
+        if (models[k]) TRY(keep_model(out, folds, &models[k]));
 done:
-    if (fit.context) gram_part_forget(&fit);
+    for (int64_t k = 0; models && k < folds; k++) gram_model_destroy(models[k]);
+    gram_give(context, models);
     gram_give(context, rows);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "learn/describe/description_parts.h"
 #include "learn/estimate/error_estimate.h"
 #include "learn/estimate/feature_importance.h"
+#include "learn/estimate/row_loss.h"
 
 typedef struct row_loss {
     int64_t group;
@@ -47,13 +48,11 @@ static void mean_of(int64_t count, const row_loss *rows, double *mean, double *s
 /* What a row of the values loses; NaN: it does not count. */
 typedef double (*loss_fn)(const gram_left_out *out, int64_t row, const double *values);
 
-static double squared_loss(const gram_left_out *out, int64_t row, const double *values)
+double gram_left_out_loss(const gram_left_out *out, int64_t row, const double *values)
 {
-    const int64_t targets = out->columns.outputs;
-    const double *y = out->whole->data->y + row * out->whole->data->targets;
-    double sum = 0;
-    for (int64_t o = 0; o < targets; o++) sum += (y[o] - values[o]) * (y[o] - values[o]);
-    return sum / (double)targets;
+    const int classes = out->classes.count > 0;
+    return gram_row_loss(&out->columns, out->whole->data->y + row * out->whole->data->targets,
+                         classes ? (int64_t)out->whole->labels[row] : 0, values);
 }
 
 static double absolute_loss(const gram_left_out *out, int64_t row, const double *values)
@@ -68,17 +67,6 @@ static double density_loss(const gram_left_out *out, int64_t row, const double *
     return scale > 0 ? gram_minus_log_density(out->columns.freedom, z) + log(scale) : NAN;
 }
 
-static double level_loss(const gram_left_out *out, int64_t row, const double *values)
-{
-    const double y = out->whole->data->y[row * out->whole->data->targets];
-    double sum = 0;
-    for (int64_t k = 0; k < out->columns.level_count; k++) {
-        const double r = y - values[k], level = out->columns.levels[k];
-        sum += r > 0 ? level * r : (level - 1) * r;
-    }
-    return sum / (double)out->columns.level_count;
-}
-
 static double right_class(const gram_left_out *out, int64_t row, const double *values)
 {
     return values[0] == out->whole->labels[row];
@@ -88,15 +76,6 @@ static double log_loss(const gram_left_out *out, int64_t row, const double *valu
 {
     const double p = values[1 + (int64_t)out->whole->labels[row]];
     return isnan(p) ? NAN : -log(fmax(p, 1e-15));
-}
-
-double gram_left_out_loss(const gram_left_out *out, int64_t row, const double *values)
-{
-    if (out->classes.count > 0) {
-        const double loss = log_loss(out, row, values);
-        return isnan(loss) ? 1 - right_class(out, row, values) : loss;
-    }
-    return out->columns.level_count > 0 ? level_loss(out, row, values) : squared_loss(out, row, values);
 }
 
 gram_status gram_left_out_mean(const gram_left_out *out, const double *losses, double *mean, double *se)
@@ -163,7 +142,7 @@ static double explained(const gram_left_out *out, double mean_square)
 static void judge_numbers(const gram_left_out *out, row_loss *rows, gram_left_out_errors *e)
 {
     double square, square_se;
-    e->rows = judge(out, squared_loss, rows, &square, &square_se);
+    e->rows = judge(out, gram_left_out_loss, rows, &square, &square_se);
     e->rmse = sqrt(square);
     e->rmse_se = square > 0 ? square_se / (2 * e->rmse) : 0;
     e->r2 = explained(out, square);
@@ -182,7 +161,7 @@ gram_status gram_left_out_judge(const gram_left_out *out, gram_left_out_errors *
         errors->rows = judge(out, right_class, rows, &errors->accuracy, &errors->accuracy_se);
         if (judge(out, log_loss, rows, &errors->log_loss, &errors->log_loss_se) < errors->rows) errors->log_loss = NAN;
     } else if (out->columns.level_count > 0) {
-        errors->rows = judge(out, level_loss, rows, &errors->loss, &errors->loss_se);
+        errors->rows = judge(out, gram_left_out_loss, rows, &errors->loss, &errors->loss_se);
     } else {
         judge_numbers(out, rows, errors);
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "data/file_stamp.h"
 #include "data/preparation.h"
 #include "learn/estimate/error_estimate.h"
@@ -28,7 +29,7 @@ int gram_learning_wants_stream(const gram_learning *learning)
 /* An option that needs the whole table, or NULL. */
 static const char *needs_table(const gram_learning *learning)
 {
-    static const gram_common_option WHOLE[] = {GRAM_COMMON_GROUPS, GRAM_COMMON_KIND};
+    static const gram_common_option WHOLE[] = {GRAM_COMMON_GROUPS, GRAM_COMMON_KIND, GRAM_COMMON_BAG};
     for (size_t i = 0; i < sizeof WHOLE / sizeof *WHOLE; i++)
         if (gram_learning_common(learning, WHOLE[i])) return gram_common_options[WHOLE[i]].name;
     if (gram_given_text(learning, "row-noise")) return "row-noise";
@@ -172,6 +173,18 @@ done:
     return status;
 }
 
+/* Every rank reads the file, and adds every so many-th of its blocks. */
+static gram_status join_rows(gram_learning *learning, int64_t *rows)
+{
+    gram_status status = GRAM_OK;
+    double all = (double)*rows;
+    TRY(gram_ranks_sum(learning->context, "rows", 1, &all));
+    TRY(learning->method->streaming->join(learning));
+    *rows = (int64_t)all;
+done:
+    return status;
+}
+
 gram_status gram_learning_add_file(gram_learning *learning, const char *path, gram_format format, int64_t *rows)
 {
     gram_status status = GRAM_OK;
@@ -185,13 +198,22 @@ gram_status gram_learning_add_file(gram_learning *learning, const char *path, gr
     TRY(gram_preparation_reading(learning->preparation, &reading));
     reading.format = format;
     TRY(gram_reader_open(context, path, &reading, &reader));
-    const int64_t most = block_rows(context, gram_preparation_dimension(learning->preparation));
+    int64_t most = block_rows(context, gram_preparation_dimension(learning->preparation));
+    const int64_t ranks = learning->method->streaming->join ? gram_ranks(context) : 1;
+    if (ranks > 1 && learning->n > 0 && learning->n / (4 * ranks) < most) most = learning->n / (4 * ranks) + 1;
+    int64_t block = gram_rank(context) < ranks ? -gram_rank(context) : 0;
+    if (ranks > 1) gram_ranks_part_ways(context);
     do {
-        TRY(gram_reader_next(context, reader, most, &table));
-        if (!table) break;
-        TRY(add_rows(learning, table, rows));
+        status = gram_reader_next(context, reader, most, &table);
+        if (status < 0 || !table) break;
+        if (block++ % ranks == 0) status = add_rows(learning, table, rows);
         learning->first_row += gram_table_rows(table);
-    } while (table);
+    } while (status >= 0);
+    if (ranks > 1) {
+        gram_ranks_join(context);
+        TRY(gram_ranks_agree(context, status));
+        TRY(join_rows(learning, rows));
+    }
 done:
     gram_reader_close(reader);
     return status;
@@ -225,6 +247,7 @@ gram_status gram_learning_stream(gram_learning *learning, const char *path, gram
     TRY(check_use(learning));
     learning->streamed = 1;
     TRY(gram_file_stamp_take(learning->context, path, &stamp));
+    TRY(gram_ranks_compare(learning->context, learning->source, gram_ranks_hash(0, &stamp.size, sizeof stamp.size)));
     TRY(learn_preparation(learning, path, format));
     TRY(gram_learning_ready(learning));
     TRY(check_method(learning));

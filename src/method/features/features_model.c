@@ -276,7 +276,7 @@ static void report_features(gram_report *report)
                         isnan(gram_report_number(report, "trace_error")) && isnan(gram_report_number(report, "degree"))
                             ? ", the root mean square over pairs of rows"
                             : " at most, over all pairs of rows");
-        gram_report_part(report, ", of the trace ", "trace_error", GRAM_ROUGH);
+        gram_report_part(report, "of the trace", "trace_error", GRAM_ROUGH);
     }
 }
 
@@ -304,6 +304,8 @@ static const gram_verb VERB = {
         "  gram features data.csv --kernel 'rbf(ell=2)' --tolerance 1e-3 -o Z.csv\n"
         "  gram features data.csv --kernel 'matern(nu=1.5,ell=1)' --fourier 2000 --seed 1 -o Z.npy --model z.gram\n",
     .out = "write the features to FILE: .npy, .npz (scipy's CSR), or else CSV",
+    .plot = "draw errors of inner products as the number of features grows: .svg, .png or .pdf",
+    .pictures = "convergence",
 };
 
 const gram_method gram_method_features = {

@@ -1,5 +1,7 @@
 /* Gaussian-process regression as a method of the learner: its options, its numbers, the fit. */
 #include "method/gp/gp_model.h"
+#include "method/gp/tune/gp_tune_along.h"
+#include "tune/forecast/search_forecast.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -278,6 +280,21 @@ static gram_status plan_solver(gram_learning *learning)
     return GRAM_OK;
 }
 
+/* Few rows have more starts (docs/tuning.md). */
+static void tuning_cost(const gram_learning *learning, double n, double *bytes, double *seconds)
+{
+    enum { MOST_TUNED = 3000 };
+    const gp_state *state = learning->own;
+    const gram_search_cost cost = {.small = n <= 200 ? 1100 : 320, .medium = 50, .last = 25, .cubes = 1};
+    const double d = (double)learning->data->d, rows = fmin(n, MOST_TUNED);
+    *seconds = *bytes = 0;
+    if (state && (state->plan.solver == GRAM_SOLVER_MARKOV || state->plan.solver == GRAM_SOLVER_VECCHIA ||
+                  state->plan.solver == GRAM_SOLVER_INDUCING))
+        return; /* not known */
+    *seconds = gram_search_seconds(learning->context, &cost, n, MOST_TUNED, d);
+    *bytes = 8 * 2 * rows * rows;
+}
+
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -313,6 +330,7 @@ done:
 static gram_status tune(gram_learning *learning, gram_kernel *start)
 {
     enum { MATRICES = 2 };
+    gram_status status = GRAM_OK;
     const gp_settings *own = learning->settings;
     gp_state *state = learning->own;
     gram_gp_tune_options options;
@@ -323,9 +341,17 @@ static gram_status tune(gram_learning *learning, gram_kernel *start)
     options.ard = gram_learning_ard(learning);
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return (state->plan.solver == GRAM_SOLVER_MARKOV ? gram_markov_tune : gram_gp_tune)(
-        learning->context, start, learning->points, state->y, &state->options, &options, &learning->kernel,
-        &state->options.noise, &state->tuned);
+    gram_search_trail own_ends = {.arena = &learning->arena};
+    gram_search_trails trails = learning->trails;
+    const int chooses = gram_learning_chooses_kernel(learning) && !own->row_noise && !state->options.weights;
+    if (chooses && !trails.to) trails.to = &own_ends;
+    TRY(gram_gp_tune_along(learning->context, state->plan.solver == GRAM_SOLVER_MARKOV, start, learning->points,
+                           state->y, &state->options, &options, trails, &learning->kernel, &state->options.noise,
+                           &state->tuned));
+    if (chooses && state->plan.solver != GRAM_SOLVER_MARKOV)
+        TRY(gram_gp_meet_rivals(learning, &options, trails.to));
+done:
+    return status;
 }
 
 static gram_status choose(gram_learning *learning)
@@ -472,6 +498,12 @@ static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing vec
                                         {"mean", "zero constant linear flat"},
                                         {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION, 6, "const*rbf", 1, NULL},
+    {1u << GRAM_TASK_REGRESSION, 7, "const*matern(nu=2.5)", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_gp = {
     .name = "gp",
     .title = "Gaussian process",
@@ -482,6 +514,7 @@ const gram_method gram_method_gp = {
     .words = WORDS,
     .functionals = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
+    .compared = COMPARED,
     .intervals = 1,
     .process = 1,
     .kernel = "const*rbf",
@@ -492,6 +525,7 @@ const gram_method gram_method_gp = {
     .settings_size = sizeof(gp_settings),
     .check = check,
     .plan = plan,
+    .tuning_cost = tuning_cost,
     .fit = fit,
     .keep = gram_gp_row_keep,
     .fitted = fitted,

@@ -52,6 +52,9 @@ extern const gram_method gram_method_gp;
 gram_status gram_gp_add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, int held,
                                   gram_kernel **out);
 
+/* After the default kernel was tuned: are others better? `to` has its ends, and gets those of the one that stays (tune/gp_rivals.c). */
+gram_status gram_gp_meet_rivals(gram_learning *learning, const gram_gp_tune_options *tune, gram_search_trail *to);
+
 /* Makes the model with its facts and arrays. */
 gram_status gram_gp_row_keep(gram_learning *learning);
 

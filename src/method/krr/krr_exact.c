@@ -20,6 +20,7 @@
 #include <gram/eigen.h>
 
 #include "method/krr/krr_solution.h"
+#include "solve/cholesky/cholesky.h"
 #include "solve/small_system.h"
 
 enum { STALLED = 8 };
@@ -90,7 +91,7 @@ static gram_status solve_f64(gram_context *context, const gram_problem *p, gram_
     const int64_t columns = p->m + p->q;
     gram_cholesky *factor = NULL;
     int repaired = 0;
-    TRY(gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F64, &s->jitter, &factor));
+    TRY(gram_cholesky_create_together(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F64, &s->jitter, &factor));
     s->log_determinant = gram_cholesky_log_determinant(factor);
     TRY(gram_cholesky_condition(context, factor, &s->condition));
     gram_solution_right_side(p, u);
@@ -153,7 +154,7 @@ static gram_status solve_f32(gram_context *context, const gram_problem *p, gram_
     const int64_t columns = p->m + p->q;
     gram_cholesky *factor = NULL;
     *solved = 0;
-    status = gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F32, &s->jitter, &factor);
+    status = gram_cholesky_create_together(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F32, &s->jitter, &factor);
     if (status == GRAM_ERROR_NUMERICAL) return GRAM_OK;
     if (status < 0) goto done;
     if (s->plan.precision == GRAM_PRECISION_F32) {

@@ -6,9 +6,13 @@
 #include "method/further_rows.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_model.h"
+#include "tune/forecast/search_forecast.h"
+#include "tune/ridge_criterion.h"
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
 #include <gram/text.h>
+
+enum { MOST_TUNED = 3000 }; /* rows, as in gram_krr_tune_options */
 
 static const gram_choice TUNINGS[] = {
     {"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
@@ -136,6 +140,15 @@ done:
     return status;
 }
 
+/* Two criteria, and families of kernels on few rows. */
+static void tuning_cost(const gram_learning *learning, double n, double *bytes, double *seconds)
+{
+    const gram_search_cost cost = {.small = 400, .medium = 40, .last = 12, .cubes = 2};
+    const double d = (double)learning->data->d, rows = fmin(n, MOST_TUNED);
+    *seconds = gram_search_seconds(learning->context, &cost, n, MOST_TUNED, d);
+    *bytes = 8 * 4 * rows * rows;
+}
+
 /* ---- the fit ---- */
 
 static gram_criterion criterion_of(gram_tuning tuning)
@@ -151,6 +164,7 @@ static gram_criterion criterion_of(gram_tuning tuning)
 static gram_status tune(gram_learning *learning)
 {
     enum { MATRICES = 4 };
+    gram_status status = GRAM_OK;
     const krr_settings *own = learning->settings;
     const gram_prepared *data = learning->data;
     krr_state *state = learning->own;
@@ -170,8 +184,15 @@ static gram_status tune(gram_learning *learning)
     options.ordered = learning->ordered;
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return gram_krr_tune(learning->context, learning->written, learning->points, data->targets, data->y, data->targets,
-                         &options, &learning->kernel, &state->lambda, &state->tuned);
+    gram_search_trail own_ends = {.arena = &learning->arena};
+    gram_search_trails trails = learning->trails;
+    const int chooses = own->grid == 0 && gram_learning_chooses_kernel(learning);
+    if (chooses && !trails.to) trails.to = &own_ends;
+    TRY(gram_krr_tune_along(learning->context, learning->written, learning->points, data->targets, data->y,
+                            data->targets, &options, trails, &learning->kernel, &state->lambda, &state->tuned));
+    if (chooses) TRY(gram_krr_meet_rivals(learning, &options, trails.to));
+done:
+    return status;
 }
 
 /* Without tuning: the median heuristic, and a ridge that does little. */
@@ -391,6 +412,13 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
 static const gram_kept_words WORDS[] = {
     {"solver", "exact cg nystrom inducing sketch"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION, 2, "linear", 0, "linear (ridge)"},
+    {1u << GRAM_TASK_REGRESSION, 6, "rbf", 1, NULL},
+    {1u << GRAM_TASK_REGRESSION, 7, "matern(nu=1.5)", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_krr = {
     .name = "krr",
     .title = "kernel ridge regression",
@@ -404,6 +432,7 @@ const gram_method gram_method_krr = {
     .evaluate = gram_krr_evaluate,
     .plain = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
+    .compared = COMPARED,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",
     .tuning = GRAM_TUNING_LOO,
@@ -413,6 +442,7 @@ const gram_method gram_method_krr = {
     .settings_size = sizeof(krr_settings),
     .check = check,
     .plan = plan,
+    .tuning_cost = tuning_cost,
     .fit = fit,
     .keep = keep,
     .streaming = &gram_krr_streaming,

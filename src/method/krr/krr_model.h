@@ -33,6 +33,9 @@ typedef struct krr_state {
 /* Chooses kernel and lambda from the learner's rows, or takes defaults, as its tuning says (krr_model.c). */
 gram_status gram_krr_choose(gram_learning *learning);
 
+/* After the default kernel was tuned: are others better? `to` has its ends, and gets those of the one that stays (krr_rivals.c). */
+gram_status gram_krr_meet_rivals(gram_learning *learning, const gram_krr_tune_options *options, gram_search_trail *to);
+
 /* (krr_stream.c) */
 extern const gram_streaming gram_krr_streaming;
 extern const gram_method gram_method_krr;

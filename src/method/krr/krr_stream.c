@@ -209,6 +209,11 @@ static gram_status add(gram_learning *learning, const gram_prepared *rows)
                                  &stream->sums);
 }
 
+static gram_status join(gram_learning *learning)
+{
+    return gram_feature_sums_join(learning->context, &stream_of(learning)->sums);
+}
+
 /* ---- the solution ---- */
 
 static gram_status make_function(gram_learning *learning)
@@ -480,4 +485,10 @@ done:
     return status;
 }
 
-const gram_streaming gram_krr_streaming = {possible, begin, add, finish, keep_sums, restore};
+const gram_streaming gram_krr_streaming = {.possible = possible,
+                                           .begin = begin,
+                                           .add = add,
+                                           .join = join,
+                                           .finish = finish,
+                                           .keep_sums = keep_sums,
+                                           .restore = restore};

@@ -1,6 +1,7 @@
 /* Support vector machines as a method of the learner: classes, numbers, and one class. svm_resume.c lets a fit go on. */
 #include "method/svm/svm_model.h"
 #include "base/system/time_limit.h"
+#include "tune/forecast/search_forecast.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -174,6 +175,20 @@ static void find_options(gram_learning *learning)
     options->weights = learning->weights ? learning->weights : learning->data->weights;
     options->groups = learning->groups;
     options->ordered = learning->ordered;
+}
+
+/* A grid of widths and strengths for each fold and each pair of classes; matrices and predictions of as many widths as the cache has room
+ * for. Chains end early where nothing is gained: a third of the fits. */
+static void tuning_cost(const gram_learning *learning, double n, double *bytes, double *seconds)
+{
+    enum { MOST_ROWS = 5000 };
+    const double outputs = (double)output_count(learning), rows = fmin(n, MOST_ROWS);
+    const double classes = learning->task == GRAM_TASK_CLASSIFICATION ? (double)learning->classes.count : 2;
+    const double cells = 10 * 10 * (double)gram_learning_folds(learning), of_pair = 2 * rows / fmax(classes, 2);
+    const double matrices = 10 * rows * rows;
+    *seconds = (0.67 * cells * outputs * of_pair * of_pair * 2.2e-9 + matrices * 2e-9) / learning->context->threads +
+               gram_search_seconds(learning->context, &gram_lengths_cost, n, 1000, (double)learning->data->d);
+    *bytes = fmin(1e9, 10 * rows * (4 * rows + 8 * 10 * outputs)) + 16 * n * outputs;
 }
 
 static gram_status plan(gram_learning *learning)
@@ -574,6 +589,14 @@ static void report_svm(gram_report *report)
 
 static const gram_kept_words WORDS[] = {{"svm", "c nu one-class epsilon"}, {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_CLASSIFICATION, 5, "linear", 0, NULL},
+    {1u << GRAM_TASK_CLASSIFICATION, 6, "rbf", 1, NULL},
+    {1u << GRAM_TASK_CLASSIFICATION, 10, "matern(nu=1.5)", 1, NULL},
+    {1u << GRAM_TASK_REGRESSION, 10, "rbf", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_svm = {
     .name = "svm",
     .title = "support vector machine",
@@ -583,6 +606,7 @@ const gram_method gram_method_svm = {
                "1/(2 n lam)",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,
+    .compared = COMPARED,
     .first_for = 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,
     .numbers_are_classes = 1,
     .kernel = "rbf",
@@ -595,6 +619,7 @@ const gram_method gram_method_svm = {
     .implied_task = implied_task,
     .check = check,
     .plan = plan,
+    .tuning_cost = tuning_cost,
     .fit = fit,
     .keep = keep,
     .forget = forget,

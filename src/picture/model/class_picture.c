@@ -2,8 +2,11 @@
 #include <gram/score.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/text/number.h"
 #include "picture/map_parts.h"
 #include "picture/model/model_scene.h"
 
@@ -91,9 +94,17 @@ done:
 
 /* ---- curves ---- */
 
-/* The share of the second class found against that of the first taken for it. */
+/* By the trapezoids under the curve. */
+static double area_under(int64_t count, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 1; i < count; i++) sum += 0.5 * (x[i] - x[i - 1]) * (y[i] + y[i - 1]);
+    return sum;
+}
+
+/* The share of the second class found against that of the first taken for it; *area is that under the curve. */
 static gram_status add_roc(gram_context *context, const gram_scene *scene, const gram_columns *columns,
-                           const double *values, gram_picture *picture)
+                           const double *values, gram_picture *picture, double *area)
 {
     gram_status status = GRAM_OK;
     int64_t count = 0;
@@ -103,6 +114,7 @@ static gram_status add_roc(gram_context *context, const gram_scene *scene, const
     TRY(gram_roc_curve(context, scene->n, scene->labels, values + columns->score, columns->ld, mistaken, found,
                        &count));
     gram_script_block(&picture->script, "roc", count, 2, (const double *[]){mistaken, found}, NULL);
+    *area = area_under(count, mistaken, found);
 done:
     return status;
 }
@@ -111,7 +123,7 @@ done:
 static int add_calibration(gram_string *script, const gram_scene *scene, const gram_columns *columns,
                            const double *values)
 {
-    double probability[BINS], share[BINS];
+    double probability[BINS], share[BINS], size[BINS];
     int64_t rows[BINS];
     int filled = 0;
     gram_calibration(scene->n, columns->classes->count, scene->labels, values + columns->probability, columns->ld, BINS,
@@ -119,42 +131,101 @@ static int add_calibration(gram_string *script, const gram_scene *scene, const g
     for (int b = 0; b < BINS; b++) {
         if (rows[b] == 0) continue;
         probability[filled] = probability[b];
+        size[filled] = (double)rows[b];
         share[filled++] = share[b];
     }
-    gram_script_block(script, "bins", filled, 2, (const double *[]){probability, share}, NULL);
+    gram_script_block(script, "bins", filled, 3, (const double *[]){probability, share, size}, NULL);
     return filled > 0;
 }
 
-static void plot_curves(gram_string *script, int two, int probable)
+/* "set title 'WORDS VALUE, ROWS'" */
+static void set_title(gram_string *script, const gram_scene *scene, const char *words, double value)
 {
+    char number[GRAM_NUMBER_SIZE];
+    gram_string title = {0};
+    gram_string_add(&title, "%s", words);
+    if (!isnan(value)) gram_string_add(&title, " %s", gram_number_short(value, 3, number));
+    gram_string_add(&title, ", %s", scene->predicted ? scene->predicted : "rows of the fit");
+    gram_string_add(script, "set title ");
+    gram_script_quote(script, title.data ? title.data : "");
+    gram_string_add(script, "\n");
+    script->failed |= title.failed;
+    gram_string_free(&title);
+}
+
+static void plot_roc(gram_string *script, const gram_scene *scene, const gram_classes *classes, double area)
+{
+    gram_string first = {0}, second = {0};
+    gram_string_add(&first, "false positive rate (%s taken for %s)", classes->names[0], classes->names[1]);
+    gram_string_add(&second, "true positive rate (%s found)", classes->names[1]);
+    set_title(script, scene, "ROC curve: area", area);
+    gram_script_label(script, "x", first.data ? first.data : "", "");
+    gram_script_label(script, "y", second.data ? second.data : "", "");
+    gram_string_add(script, "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
+    script->failed |= first.failed || second.failed;
+    gram_string_free(&first);
+    gram_string_free(&second);
+}
+
+/* Beside each point the number of probabilities that it is the mean of. */
+static void plot_calibration(gram_string *script, const gram_scene *scene)
+{
+    set_title(script, scene, "Calibration, with counts", NAN);
+    gram_string_add(script,
+                    "set xlabel 'predicted probability'\nset ylabel 'observed frequency'\n"
+                    "plot x with lines dt 2 lc rgb '#808080', $bins with linespoints pt 7 lw 2 lc rgb '#d95319', "
+                    "$bins using 1:2:(sprintf('%%d', int($3))) with labels offset 0,-1 font ',9' tc rgb '#505050'\n");
+}
+
+static void plot_curves(gram_string *script, const gram_scene *scene, const gram_classes *classes, double area,
+                        int probable)
+{
+    const int two = classes->count == 2;
     gram_string_add(script,
                     "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
                     two + probable);
-    if (two)
-        gram_string_add(script, "set xlabel 'share of the first class taken for the second'\n"
-                                "set ylabel 'share of the second class found'\n"
-                                "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
-    if (probable)
-        gram_string_add(script,
-                        "set xlabel 'probability'\nset ylabel 'observed frequency'\n"
-                        "plot $bins with linespoints pt 7 lw 2 lc rgb '#d95319', x with lines dt 2 lc rgb '#808080'\n");
+    if (two) plot_roc(script, scene, classes, area);
+    if (probable) plot_calibration(script, scene);
     gram_string_add(script, "unset multiplot\n");
 }
 
-static gram_status draw_curves(gram_context *context, const gram_scene *scene, const gram_predictor *predictor,
+/* Only rows that were left out of some fit, where it left any out: of the others there is nothing to say. */
+static gram_status keep_left_out(gram_context *context, gram_scene *scene, gram_picture *picture,
+                                 const gram_columns *columns, double *values, double **labels)
+{
+    gram_status status = GRAM_OK;
+    int64_t kept = 0;
+    TRY(gram_picture_take(context, picture, scene->n, sizeof **labels, (void **)labels));
+    for (int64_t i = 0; i < scene->n; i++) {
+        const double *row = scene->left_out + i * columns->ld;
+        if (isnan(row[0])) continue;
+        memcpy(values + kept * columns->ld, row, (size_t)columns->ld * sizeof *row);
+        (*labels)[kept++] = scene->labels[i];
+    }
+    scene->n = kept;
+    scene->labels = *labels;
+    scene->predicted = "left-out rows";
+done:
+    return status;
+}
+
+static gram_status draw_curves(gram_context *context, gram_scene *scene, const gram_predictor *predictor,
                                gram_picture *picture)
 {
     gram_status status = GRAM_OK;
     const gram_columns *columns = gram_predictor_columns(predictor);
     const int two = columns->classes->count == 2;
-    double *values = NULL;
+    double *values = NULL, *labels = NULL, area = NAN;
     TRY(gram_picture_take(context, picture, scene->n * columns->ld, sizeof *values, (void **)&values));
-    TRY(gram_predictor_evaluate(context, predictor, scene->n, scene->x, NULL, values, columns->ld));
+    if (scene->left_out && scene->left_out_ld == columns->ld)
+        TRY(keep_left_out(context, scene, picture, columns, values, &labels));
+    else
+        TRY(gram_predictor_evaluate(context, predictor, scene->n, scene->x, NULL, values, columns->ld));
     gram_script_look(&picture->script);
-    if (two) TRY(add_roc(context, scene, columns, values, picture));
+    if (two) TRY(add_roc(context, scene, columns, values, picture, &area));
     const int probable = add_calibration(&picture->script, scene, columns, values);
     if (two || probable)
-        plot_curves(&picture->script, two, probable);
+        plot_curves(&picture->script, scene, columns->classes, area, probable);
     else
         status = gram_picture_refuse(
             context, GRAM_ERROR_ARGUMENT, scene->dashes, "`gram fit --prob` makes a model that has them.",

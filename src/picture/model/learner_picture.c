@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "learn/learner.h"
 #include "learn/method_table.h"
 #include "picture/model/picture_table.h"
 
@@ -133,6 +134,8 @@ gram_status gram_picture_of_learner(gram_context *context, gram_learner *learner
     scene.n = lesson->data->n;
     scene.x = lesson->data->x;
     scene.labels = lesson->labels;
+    scene.left_out = learner->left_out;
+    scene.left_out_ld = learner->left_out_ld;
     TRY(find_ranges(context, &scene, &ranges));
     if (row->parts & GRAM_SCENE_SAMPLE) TRY(find_sample(context, learner, &scene, &made));
     if (row->parts & GRAM_SCENE_POINTS) TRY(find_values(context, learner, &scene, &made));

@@ -33,6 +33,8 @@ typedef struct gram_scene {
     const double *labels;   /* numbers of classes, -1: not known; NULL: none */
     gram_row_sample sample; /* some of them, with predictions, */
     const char *predicted;  /* and what these are, as in "leave-one-out prediction" */
+    const double *left_out; /* of classes: what fits without a row said of it, NaN where none was; NULL: not known, */
+    int64_t left_out_ld;    /* so many numbers of each row */
     const double *values;   /* what the model says of them: coordinates, or labels from 1, */
     int64_t ld;             /* so many of each row */
     gram_coloured_points points;
@@ -58,6 +60,7 @@ gram_status gram_draw_views(gram_context *context, gram_scene *scene, gram_pictu
 gram_status gram_draw_eigenvalues(gram_context *context, gram_scene *scene, gram_picture *picture);
 gram_status gram_draw_solution(gram_context *context, gram_scene *scene, gram_picture *picture);
 gram_status gram_draw_descent(gram_context *context, gram_scene *scene, gram_picture *picture);
+gram_status gram_draw_convergence(gram_context *context, gram_scene *scene, gram_picture *picture);
 
 /* ---- what they share ---- */
 

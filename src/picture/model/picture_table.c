@@ -26,6 +26,7 @@ static const gram_picture_row ROWS[] = {
     ROW("eigenvalues", gram_draw_eigenvalues, .array = "eigenvalues", .needs = "eigenvalues"),
     ROW("descent", gram_draw_descent, .array = "ntk_losses", .needs = "losses along training"),
     ROW("solution", gram_draw_solution, .parts = 0),
+    ROW("convergence", gram_draw_convergence, .parts = 0),
 };
 
 const gram_picture_row *gram_picture_find(const char *name)

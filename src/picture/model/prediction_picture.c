@@ -145,7 +145,7 @@ gram_status gram_picture_of_predictions(gram_context *context, const gram_seen_r
     scene.x = rows->x;
     scene.labels = rows->labels;
     scene.sample = rows->sample;
-    scene.predicted = "prediction";
+    scene.predicted = class_count(rows) > 0 ? "predicted rows" : "prediction";
     scene.least = rows->ranges;
     scene.most = rows->ranges + gram_preparation_dimension(gram_predictor_preparation(rows->predictor));
     scene.from = rows->least;

@@ -126,6 +126,7 @@ static void add_block(gram_string *script, const gram_term_panels *panels, int64
     (void)snprintf(name, sizeof name, "term%" PRId64, i);
     gram_script_block(script, name, GRID, 4, (const double *[]){x, lower, upper, middle}, NULL);
     gram_script_range(script, "x", x[0], x[GRID - 1]);
+    gram_script_few_tics(script, "x", x[0], x[GRID - 1]);
 }
 
 void gram_term_panels_add(gram_string *script, const gram_scene *scene, const gram_term_panels *panels, int64_t i)

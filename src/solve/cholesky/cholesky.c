@@ -60,11 +60,30 @@ done:
     return status;
 }
 
+/* Room for the part of this rank. */
+static gram_status take_spread(gram_context *context, int64_t n, gram_storage storage, gram_cholesky **out)
+{
+    gram_status status = GRAM_OK;
+    gram_cholesky *factor = NULL;
+    TRY(gram_take(context, "cholesky_create", 1, sizeof *factor, (void **)&factor));
+    *factor = (gram_cholesky){.memory = gram_memory_retain(context->memory), .tiles = {.n = n}, .storage = storage};
+    TRY(gram_spread_shape(context, n, &factor->spread));
+    factor->count = factor->spread.count;
+    TRY(gram_take(context, "cholesky_create", n, sizeof(double), (void **)&factor->spread.diagonal));
+    TRY(gram_take(context, "cholesky_create", factor->count, real_size(storage), &factor->numbers));
+    *out = factor;
+    factor = NULL;
+done:
+    gram_cholesky_destroy(factor);
+    return status;
+}
+
 void gram_cholesky_destroy(gram_cholesky *factor)
 {
     if (!factor) return;
     gram_memory *memory = factor->memory;
     gram_memory_give(memory, factor->numbers);
+    gram_memory_give(memory, factor->spread.diagonal);
     gram_memory_give(memory, factor);
     gram_memory_release(memory);
 }
@@ -83,6 +102,7 @@ static gram_status attempt(gram_context *context, gram_factoring *job, double ji
                               .argument = job};
     job->jitter = jitter;
     job->bad_pivot = -1;
+    if (gram_cholesky_is_spread(job->factor)) return gram_spread_attempt(context, job);
     gram_flags_clear(&job->done);
     return gram_sweep_run(context, &sweep);
 }
@@ -170,8 +190,8 @@ done:
     return status;
 }
 
-gram_status gram_cholesky_create(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                                 const double *shift, gram_storage storage, double *jitter, gram_cholesky **factor)
+static gram_status create(gram_context *context, const gram_kernel *kernel, const gram_points *x, const double *shift,
+                          gram_storage storage, double *jitter, int together, gram_cholesky **factor)
 {
     gram_status status = GRAM_OK;
     gram_engine *engine = NULL;
@@ -185,7 +205,10 @@ gram_status gram_cholesky_create(gram_context *context, const gram_kernel *kerne
     FAIL_IF(engine->n > MOST_POINTS, context, GRAM_ERROR_OVERFLOW, "cholesky_create: n = %lld is too large",
             (long long)engine->n);
     TRY(check_shift(context, engine->n, shift));
-    TRY(gram_cholesky_take(context, engine->n, storage, &made));
+    if (together && gram_spread_wanted(context, engine->n))
+        TRY(take_spread(context, engine->n, storage, &made));
+    else
+        TRY(gram_cholesky_take(context, engine->n, storage, &made));
     TRY(factor_all(context, engine, shift, jitter, made));
     *factor = made;
     made = NULL;
@@ -193,6 +216,19 @@ done:
     gram_cholesky_destroy(made);
     gram_engine_destroy(engine);
     return status;
+}
+
+gram_status gram_cholesky_create(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                 const double *shift, gram_storage storage, double *jitter, gram_cholesky **factor)
+{
+    return create(context, kernel, x, shift, storage, jitter, 0, factor);
+}
+
+gram_status gram_cholesky_create_together(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                          const double *shift, gram_storage storage, double *jitter,
+                                          gram_cholesky **factor)
+{
+    return create(context, kernel, x, shift, storage, jitter, 1, factor);
 }
 
 int64_t gram_cholesky_size(const gram_cholesky *factor)
@@ -206,6 +242,7 @@ double gram_cholesky_log_determinant(const gram_cholesky *factor)
 {
     const gram_tiled *tiles = &factor->tiles;
     double sum = 0;
+    for (int64_t i = 0; i < factor->spread.n; i++) sum += log(factor->spread.diagonal[i]);
     for (int64_t i = 0; i < tiles->count; i++) {
         const int64_t place = gram_tiled_place(tiles, i, i), size = gram_tiled_rows(tiles, i);
         for (int64_t r = 0; r < size; r++) {
@@ -223,6 +260,11 @@ void gram_cholesky_pivots(const gram_cholesky *factor, double *least, double *mo
     const double *numbers = factor->numbers;
     *least = INFINITY;
     *most = 0;
+    for (int64_t i = 0; i < factor->spread.n; i++) {
+        const double root = factor->spread.diagonal[i];
+        *least = fmin(*least, root * root);
+        *most = fmax(*most, root * root);
+    }
     for (int64_t i = 0; i < tiles->count; i++) {
         const int64_t place = gram_tiled_place(tiles, i, i), size = gram_tiled_rows(tiles, i);
         for (int64_t r = 0; r < size; r++) {
@@ -287,6 +329,27 @@ done:
     return status;
 }
 
+/* By all ranks; columns for an f32 factor are scaled. */
+static gram_status solve_together(gram_context *context, const gram_cholesky *factor, int half, int64_t columns,
+                                  double *b, int64_t ldb)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = factor->tiles.n;
+    double *scale = NULL;
+    TRY(gram_take(context, "cholesky_solve", columns, sizeof *scale, (void **)&scale));
+    for (int64_t c = 0; c < columns; c++)
+        scale[c] = factor->storage == GRAM_STORAGE_F32 ? scale_of(n, b + c, ldb) : 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < columns; c++) b[i * ldb + c] /= scale[c];
+    TRY(gram_spread_triangle(context, factor, 1, 0, columns, b, ldb));
+    if (!half) TRY(gram_spread_triangle(context, factor, 1, 1, columns, b, ldb));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < columns; c++) b[i * ldb + c] *= scale[c];
+done:
+    gram_give(context, scale);
+    return status;
+}
+
 static gram_status solve(gram_context *context, const char *what, const gram_cholesky *factor, int half,
                          int64_t columns, double *b, int64_t ldb)
 {
@@ -298,6 +361,7 @@ static gram_status solve(gram_context *context, const char *what, const gram_cho
             "%s: columns = %lld, need 1 to %d", what, (long long)columns, (int)GRAM_CHOLESKY_COLUMNS);
     FAIL_IF(ldb < columns || ldb > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
             "%s: ldb = %lld does not fit columns = %lld", what, (long long)ldb, (long long)columns);
+    if (gram_cholesky_is_spread(factor)) return solve_together(context, factor, half, columns, b, ldb);
     if (factor->storage == GRAM_STORAGE_F32) return solve_f32(context, factor, half, columns, b, ldb);
     TRY(gram_cholesky_substitute_f64(context, factor, 0, columns, b, ldb));
     if (!half) TRY(gram_cholesky_substitute_f64(context, factor, 1, columns, b, ldb));

@@ -6,6 +6,7 @@
 
 #include "base/sweep.h"
 #include "operator/tiled_matrix.h"
+#include "solve/cholesky/spread_cholesky.h"
 #include "tile/engine.h"
 
 enum { GRAM_CHOLESKY_COLUMNS = 1 << 24 }; /* right-hand sides at most: BLAS counts in 32 bits */
@@ -17,18 +18,31 @@ struct gram_cholesky {
     int inverted;  /* 1: the numbers are those of A^-1; -1: inverting it was not finished */
     int64_t count; /* numbers held */
     void *numbers; /* double or float */
+    gram_spread spread; /* with a count: `numbers` are this rank's part, and there are no tiles but their shape */
 };
 
-/* The numbers of the lower triangle of A^-1 in row i, columns first .. first + count - 1 (up to i) in one tile: where they are,
- * and how many follow each other there in *count. The factor has been inverted. */
-const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count);
+static inline int gram_cholesky_is_spread(const gram_cholesky *factor)
+{
+    return factor->spread.count > 0;
+}
+
+/* gram_cholesky_create by all ranks together, if the context has some and that many rows are worth it: each then holds a part of the factor. For
+ * solves, log_determinant, condition, pivots, pack and the inverse, but not for inverse_apply and whatever works on tiles. */
+gram_status gram_cholesky_create_together(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                          const double *shift, gram_storage storage, double *jitter,
+                                          gram_cholesky **factor);
+
+/* The numbers of the lower triangle of A^-1 in row i, columns first .. first + count - 1 (up to i) in one tile: where they are, how many there are of
+ * them in *count, and how far apart they lie in *stride. The factor has been inverted; of one that is spread the tile is this rank's. */
+const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count,
+                                        int64_t *stride);
 
 /* Room for a factor; the numbers are not set. */
 gram_status gram_cholesky_take(gram_context *context, int64_t n, gram_storage storage, gram_cholesky **factor);
 
 /* (cholesky_pack.c) The rows of L one after the other, n (n + 1)/2 numbers, of an f64 factor; and a factor from them. Numbers that
  * are not finite and a diagonal that is not positive are GRAM_ERROR_DATA; `name` is for messages. */
-void gram_cholesky_pack(const gram_cholesky *factor, double *out);
+gram_status gram_cholesky_pack(gram_context *context, const gram_cholesky *factor, double *out);
 gram_status gram_cholesky_unpack(gram_context *context, const char *name, int64_t n, const double *packed,
                                  gram_cholesky **factor);
 

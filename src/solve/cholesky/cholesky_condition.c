@@ -41,6 +41,17 @@ done:
     return status;
 }
 
+static gram_status multiply(gram_context *context, const estimation *e)
+{
+    gram_status status = GRAM_OK;
+    if (!gram_cholesky_is_spread(e->factor))
+        return e->factor->storage == GRAM_STORAGE_F32 ? multiply_f32(context, e) : multiply_f64(context, e);
+    TRY(gram_spread_triangle(context, e->factor, 0, 1, 1, e->x, 1));
+    TRY(gram_spread_triangle(context, e->factor, 0, 0, 1, e->x, 1));
+done:
+    return status;
+}
+
 /* |A|_1, or |A^-1|_1 */
 static gram_status estimate_norm(gram_context *context, const estimation *e, int inverse, double *norm)
 {
@@ -54,10 +65,8 @@ static gram_status estimate_norm(gram_context *context, const estimation *e, int
         if (kase == 0) break;
         if (inverse)
             TRY(gram_cholesky_solve(context, e->factor, 1, e->x, 1));
-        else if (e->factor->storage == GRAM_STORAGE_F32)
-            TRY(multiply_f32(context, e));
         else
-            TRY(multiply_f64(context, e));
+            TRY(multiply(context, e));
     }
 done:
     return status;

@@ -221,6 +221,7 @@ gram_status gram_cholesky_invert(gram_context *context, gram_cholesky *factor)
     FAIL_IF(!factor, context, GRAM_ERROR_ARGUMENT, "cholesky_invert: factor is NULL");
     FAIL_IF(factor->inverted || factor->storage != GRAM_STORAGE_F64, context, GRAM_ERROR_ARGUMENT,
             "cholesky_invert: the factor %s", factor->inverted ? "was inverted before" : "is f32, need f64");
+    if (gram_cholesky_is_spread(factor)) return gram_spread_invert(context, factor);
     const int64_t tiles = gram_cholesky_flag(factor->tiles.count, 0);
     TRY(gram_flags_create(context, "cholesky_invert", tiles, &job.done));
     TRY(gram_flags_create(context, "cholesky_invert", tiles, &job.read));
@@ -250,6 +251,7 @@ gram_status gram_cholesky_inverse_diagonal(gram_context *context, const gram_cho
 {
     gram_status status = GRAM_OK;
     TRY(check_inverse(context, "cholesky_inverse_diagonal", inverse, out));
+    if (gram_cholesky_is_spread(inverse)) return gram_spread_inverse_diagonal(context, inverse, out);
     for (int64_t i = 0; i < inverse->tiles.n; i++) out[i] = gram_tiled_at(&inverse->tiles, i, i);
 done:
     return status;
@@ -292,6 +294,7 @@ gram_status gram_cholesky_inverse_matrix(gram_context *context, const gram_chole
     TRY(check_inverse(context, "cholesky_inverse_matrix", inverse, out));
     FAIL_IF(ld < inverse->tiles.n, context, GRAM_ERROR_ARGUMENT,
             "cholesky_inverse_matrix: ld = %lld is less than n = %lld", (long long)ld, (long long)inverse->tiles.n);
+    if (gram_cholesky_is_spread(inverse)) return gram_spread_inverse_matrix(context, inverse, out, ld);
     unpacking job = {&inverse->tiles, out, ld};
     const gram_sweep sweep = {
         .what = "inverse", .tasks = gram_cholesky_flag(inverse->tiles.count, 0), .run = unpack_task, .argument = &job};
@@ -300,9 +303,12 @@ done:
     return status;
 }
 
-const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count)
+const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count,
+                                        int64_t *stride)
 {
     const gram_tiled *tiles = &inverse->tiles;
+    if (gram_cholesky_is_spread(inverse)) return gram_spread_row(inverse, i, first, count, stride);
+    *stride = 1;
     const int64_t ti = i / tiles->width, tj = first / tiles->width, columns = gram_tiled_rows(tiles, tj);
     const int64_t end = tj * tiles->width + columns, last = i + 1 < end ? i + 1 : end;
     *count = last - first;
@@ -315,6 +321,8 @@ gram_status gram_cholesky_inverse_apply(gram_context *context, const gram_choles
 {
     gram_status status = GRAM_OK;
     TRY(check_inverse(context, "cholesky_inverse_apply", inverse, v ? out : NULL));
+    FAIL_IF(gram_cholesky_is_spread(inverse), context, GRAM_ERROR_UNSUPPORTED,
+            "cholesky_inverse_apply: the inverse is spread over ranks");
     FAIL_IF(columns < 1 || columns > GRAM_CHOLESKY_COLUMNS, context, GRAM_ERROR_ARGUMENT,
             "cholesky_inverse_apply: columns = %lld, need 1 to %d", (long long)columns, (int)GRAM_CHOLESKY_COLUMNS);
     FAIL_IF(ldv < columns || ldo < columns || ldv > INT32_MAX || ldo > INT32_MAX, context, GRAM_ERROR_ARGUMENT,

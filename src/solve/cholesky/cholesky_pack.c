@@ -12,8 +12,9 @@ static int64_t piece(const gram_tiled *tiles, int64_t i, int64_t j, int64_t *cou
     return gram_tiled_place(tiles, row, j) + (i - row * tiles->width) * gram_tiled_ld(tiles, j);
 }
 
-void gram_cholesky_pack(const gram_cholesky *factor, double *out)
+gram_status gram_cholesky_pack(gram_context *context, const gram_cholesky *factor, double *out)
 {
+    if (gram_cholesky_is_spread(factor)) return gram_spread_pack(context, factor, out);
     const gram_tiled *tiles = &factor->tiles;
     const double *numbers = factor->numbers;
     int64_t count;
@@ -22,6 +23,7 @@ void gram_cholesky_pack(const gram_cholesky *factor, double *out)
             const int64_t at = piece(tiles, i, j, &count);
             for (int64_t k = 0; k < count; k++) *out++ = numbers[at + k];
         }
+    return GRAM_OK;
 }
 
 gram_status gram_cholesky_unpack(gram_context *context, const char *name, int64_t n, const double *packed,

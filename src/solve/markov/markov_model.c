@@ -283,7 +283,9 @@ static gram_status expand(compiler *c, const gram_kernel *kernel, sum *out)
                                         [GRAM_NODE_WARP] = "warp",
                                         [GRAM_NODE_NORMALIZE] = "normalize",
                                         [GRAM_NODE_SCALE] = "scale",
-                                        [GRAM_NODE_CENTRE] = "centre"};
+                                        [GRAM_NODE_CENTRE] = "centre",
+                                        [GRAM_NODE_MEAN] = "mean",
+                                        [GRAM_NODE_AFTER] = "after"};
     gram_status status = GRAM_OK;
     sum base = {0};
     switch (kernel->node) {

@@ -45,6 +45,9 @@ typedef struct gram_mmd_task {
 gram_status gram_mmd_observed(gram_context *context, const gram_pairs *pairs, int64_t n, const gram_mmd_scale *scale,
                               double *statistic);
 
+/* The mean of the V-statistic under random labels over its deviation, which that of q tells. */
+double gram_mmd_mean_over_deviation(const gram_pairs *pairs, int64_t n, double deviation);
+
 /* Standard deviation of q under random labels; 0 if C is 0 but for rounding. */
 double gram_mmd_deviation(const gram_pairs *pairs, int64_t n);
 /* The same for one of several looks; 0 if its entries off the diagonal are so small that it sees every point alone. */
@@ -68,20 +71,79 @@ double gram_block_p_value(const gram_block_moments *moments);
 typedef struct gram_mmd_look {
     gram_kernel *kernel;
     const gram_points *points;
+    double weight; /* where looks are weighted */
 } gram_mmd_look;
 
 /* What came of it. */
 typedef struct gram_mmd_seen {
-    double statistic, z, p_value; /* of the observed labels, in f64; the p-value of this look alone */
-    int blind;                    /* it could not tell the points' distances from rounding */
+    double statistic, score, p_value; /* of the observed labels, in f64; the p-value of this look alone */
+    int blind;                        /* it could not tell the points' distances from rounding */
 } gram_mmd_seen;
 
+/* T of each labelling, within bounds (mmd_tally.c). */
+typedef struct gram_mmd_tally {
+    int64_t count;
+    double sharpness; /* 0: the largest z */
+    double *low, *high;
+} gram_mmd_tally;
+
+gram_status gram_mmd_tally_create(gram_context *context, int64_t count, double sharpness, gram_mmd_tally *tally);
+/* Takes zeroed ones. */
+void gram_mmd_tally_destroy(gram_context *context, gram_mmd_tally *tally);
+/* One more look at labelling b: what gram_mmd_score makes of the bounds of its z. */
+void gram_mmd_tally_add(gram_mmd_tally *tally, int64_t b, double low, double high);
+/* z, or the weighted score; `mean` is that of the V-statistic under random labels over its deviation. */
+double gram_mmd_score(const gram_mmd_tally *tally, double weight, double mean, double z);
+/* Labellings whose T is not surely below that of labelling 0, itself included. */
+int64_t gram_mmd_reached(const gram_mmd_tally *tally);
+
+/* Looks at means (mmd_features.c). */
+typedef struct gram_mmd_feature {
+    gram_mmd_family family;
+    double weight;
+} gram_mmd_feature;
+
+typedef struct gram_mmd_features {
+    int64_t total, d;
+    const double *data, *ranks; /* total x d */
+    int count;
+    gram_mmd_feature looks[4]; /* DIRECTIONS comes after MEANS */
+    int64_t labellings;
+    double *values; /* total x d: features of the look at hand */
+    double *scores; /* count x labellings */
+    double *factor, mean, variance;
+} gram_mmd_features;
+
+/* Whether the columns are few enough for DIRECTIONS. */
+int gram_mmd_has_directions(int64_t total, int64_t d);
+/* Room for scores; then for each look in turn its values, and scores from t, d x count, which is changed. */
+gram_status gram_mmd_features_begin(gram_context *context, gram_mmd_features *f, int64_t labellings);
+gram_status gram_mmd_features_look(gram_context *context, gram_mmd_features *f, int look);
+void gram_mmd_features_score(const gram_mmd_features *f, int look, int64_t count, double *t, double *scores);
+/* All of that for labellings of rows. */
+gram_status gram_mmd_features_permute(gram_context *context, gram_mmd_features *f, int64_t n, int64_t count,
+                                      const uint8_t *bits);
+/* Adds the scores of the labellings which[0], which[1], ... to the tally (NULL: all of them), and says what each look saw unless seen is
+ * NULL. */
+void gram_mmd_features_tell(const gram_mmd_features *f, const int64_t *which, gram_mmd_tally *tally,
+                            gram_mmd_seen *seen);
+/* Takes zeroed ones. */
+void gram_mmd_features_destroy(gram_context *context, gram_mmd_features *f);
+
+/* All looks of a test. What they see is told in this order: kernels, then features. */
+typedef struct gram_mmd_looks {
+    int64_t count;
+    const gram_mmd_look *kernels;
+    gram_mmd_features *features; /* NULL: none */
+    double sharpness;            /* 0: the largest z of the kernels, which have no weights */
+} gram_mmd_looks;
+
 /* The permutation test of all looks at once: p_value, permutations and redone of the result, and what each look saw. */
-gram_status gram_mmd_permute(gram_context *context, const gram_mmd_task *task, int64_t look_count,
-                             const gram_mmd_look *looks, gram_mmd_seen *seen);
+gram_status gram_mmd_permute(gram_context *context, const gram_mmd_task *task, const gram_mmd_looks *looks,
+                             gram_mmd_seen *seen);
 /* The same for large samples, whose rows change labels in groups; and whether they are large (mmd_groups.c). */
-gram_status gram_mmd_permute_groups(gram_context *context, const gram_mmd_task *task, int64_t look_count,
-                                    const gram_mmd_look *looks, gram_mmd_seen *seen);
+gram_status gram_mmd_permute_groups(gram_context *context, const gram_mmd_task *task, const gram_mmd_looks *looks,
+                                    gram_mmd_seen *seen);
 int gram_mmd_groups_fit(const gram_mmd_task *task);
 
 /* The methods; each fills statistic, p_value and what else it knows. */

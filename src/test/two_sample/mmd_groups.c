@@ -10,8 +10,9 @@
  * Above 65,536 rows the pairs themselves are too many: both samples are cut into as many chunks as it takes, statistics and labels are
  * those of the chunks, and the mean over the chunks is what is tested. The time is linear in N from there on.
  *
- * T is the largest z of the looks, as in mmd_permutation.c. z is the statistic less its mean over its standard deviation, both taken
- * over all labellings at hand, the observed one among them: symmetric in the labellings, so the level stays exact.
+ * T is made of the z of the looks and the scores of features, as in mmd_permutation.c. z is the statistic less its mean over its standard
+ * deviation, both taken over all labellings at hand, the observed one among them: symmetric in the labellings, so the level stays exact.
+ * Sums of features are linear in the rows: they are those of all chunks together, which lose nothing.
  *
  * Entries are made in f32 and summed in f64, which takes half of the time; the statistic that is reported is made again in f64.
  *
@@ -307,41 +308,116 @@ done:
     return status;
 }
 
+/* ---- features ---- */
+
+/* Sums over the groups of a chunk, less their mean: groups x d. */
+static void sum_groups(const grouped *g, int64_t chunk, const gram_mmd_features *f, double *sums)
+{
+    const int64_t d = f->d, n = g->n * g->rows, m = g->m * g->rows;
+    memset(sums, 0, (size_t)(g->groups * d) * sizeof *sums);
+    for (int64_t i = 0; i < n + m; i++) {
+        const int64_t row = i < n ? g->order_x[chunk * n + i] : g->task->pool.n + g->order_y[chunk * m + i - n];
+        for (int64_t l = 0; l < d; l++) sums[i / g->rows * d + l] += f->values[row * d + l];
+    }
+    for (int64_t l = 0; l < d; l++) {
+        double mean = 0;
+        for (int64_t a = 0; a < g->groups; a++) mean += sums[a * d + l] / (double)g->groups;
+        for (int64_t a = 0; a < g->groups; a++) sums[a * d + l] -= mean;
+    }
+}
+
+/* t of one look, d x labellings: sums over the labelled groups of all chunks over their deviation. */
+static gram_status find_t(gram_context *context, const grouped *g, const gram_mmd_features *f, double *sums,
+                          double *variance, double *t)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = f->d, count = f->labellings, groups = g->groups;
+    const double share = (double)(g->n * g->m) / ((double)groups * (double)(groups - 1));
+    memset(t, 0, (size_t)(d * count) * sizeof *t);
+    memset(variance, 0, (size_t)d * sizeof *variance);
+    for (int64_t chunk = 0; chunk < g->chunks; chunk++) {
+        TRY(make_labels(context, g, chunk));
+        sum_groups(g, chunk, f, sums);
+        for (int64_t at = 0; at < groups * d; at++) variance[at % d] += share * sums[at] * sums[at];
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)count, (int)groups, 1, sums, (int)d,
+                    g->labels, (int)count, 1, t, (int)count);
+    }
+    for (int64_t at = 0; at < d * count; at++) {
+        const double own = variance[at / count];
+        t[at] = own > 0 ? t[at] / sqrt(own) : 0;
+    }
+done:
+    return status;
+}
+
+/* Scores of all features. Whitening is by the correlations of rows, deviations by those of groups: their sums are as correlated. */
+static gram_status take_features(gram_context *context, const grouped *g, gram_mmd_features *f)
+{
+    gram_status status = GRAM_OK;
+    double *sums = NULL, *variance = NULL, *t = NULL;
+    TRY(gram_mmd_features_begin(context, f, g->count));
+    TRY(gram_take(context, "mmd_test: groups", g->groups * f->d, sizeof *sums, (void **)&sums));
+    TRY(gram_take(context, "mmd_test: groups", f->d, sizeof *variance, (void **)&variance));
+    TRY(gram_take(context, "mmd_test: groups", f->d * g->count, sizeof *t, (void **)&t));
+    for (int k = 0; k < f->count; k++) {
+        TRY(gram_mmd_features_look(context, f, k));
+        TRY(find_t(context, g, f, sums, variance, t));
+        gram_mmd_features_score(f, k, g->count, t, f->scores + k * g->count);
+    }
+done:
+    gram_give(context, sums);
+    gram_give(context, variance);
+    gram_give(context, t);
+    return status;
+}
+
 /* ---- the p-value ---- */
 
-/* Values become z, in place; returns the rounding's bound of z, or -1 for a look that sees nothing. */
-static double standardise(const grouped *g, int64_t k, gram_mmd_seen *seen)
+/* Mean and deviation of a look's values over the labellings. */
+static void spread_of(const grouped *g, int64_t k, double *mean, double *deviation)
 {
-    const double rounding = 0x1p-43 * g->size[k];
-    double *value = g->values + k * g->count, mean = 0, squares = 0, reached = 0;
-    for (int64_t b = 0; b < g->count; b++) mean += value[b] / (double)g->count;
-    for (int64_t b = 0; b < g->count; b++) squares += (value[b] - mean) * (value[b] - mean) / (double)g->count;
-    const double deviation = sqrt(squares);
-    seen->statistic = value[0] / (double)g->chunks;
+    const double *value = g->values + k * g->count;
+    double squares = 0;
+    *mean = 0;
+    for (int64_t b = 0; b < g->count; b++) *mean += value[b] / (double)g->count;
+    for (int64_t b = 0; b < g->count; b++) squares += (value[b] - *mean) * (value[b] - *mean) / (double)g->count;
+    *deviation = sqrt(squares);
+}
+
+/* One look's values to T, and what it saw. */
+static void add_look(const grouped *g, int64_t k, double weight, gram_mmd_tally *tally, gram_mmd_seen *seen)
+{
+    const double rounding = 0x1p-43 * g->size[k], chunks = (double)g->chunks;
+    const double inverse = 1 / (double)(g->n * g->rows) + 1 / (double)(g->m * g->rows);
+    const double *value = g->values + k * g->count;
+    double mean, deviation, reached = 0;
+    spread_of(g, k, &mean, &deviation);
+    seen->statistic = value[0] / chunks;
     seen->blind = !(deviation > rounding);
     for (int64_t b = 0; b < g->count; b++) reached += value[b] >= value[0] - rounding;
     seen->p_value = reached / (double)g->count;
-    for (int64_t b = 0; b < g->count; b++) value[b] = seen->blind ? 0 : (value[b] - mean) / deviation;
-    seen->z = value[0];
-    return seen->blind ? -1 : rounding / deviation;
+    if (seen->blind) return;
+    /* of V over the chunks, k(x, x) being 1 */
+    const double start = fmax((chunks - g->size[k]) * inverse / deviation, 1e-3), tie = rounding / deviation;
+    for (int64_t b = 0; b < g->count; b++) {
+        const double z = (value[b] - mean) / deviation;
+        gram_mmd_tally_add(tally, b, gram_mmd_score(tally, weight, start, z - tie),
+                           gram_mmd_score(tally, weight, start, z + tie));
+    }
+    seen->score = gram_mmd_score(tally, weight, start, (value[0] - mean) / deviation);
 }
 
-static void compare(grouped *g, int64_t look_count, gram_mmd_seen *seen)
+static gram_status compare(gram_context *context, const grouped *g, const gram_mmd_looks *looks, gram_mmd_seen *seen)
 {
-    double *most = g->labels, tie = 0; /* labels are no longer needed */
-    int64_t reached = 0;
-    int seeing = 0;
-    memset(most, 0, (size_t)g->count * sizeof *most);
-    for (int64_t k = 0; k < look_count; k++) {
-        const double bound = standardise(g, k, &seen[k]), *z = g->values + k * g->count;
-        if (bound < 0) continue;
-        tie = fmax(tie, bound);
-        for (int64_t b = 0; b < g->count; b++)
-            if (!seeing || z[b] > most[b]) most[b] = z[b];
-        seeing = 1;
-    }
-    for (int64_t b = 0; b < g->count; b++) reached += most[b] >= most[0] - tie;
-    g->task->result->p_value = (double)reached / (double)g->count;
+    gram_status status = GRAM_OK;
+    gram_mmd_tally tally = {0};
+    TRY(gram_mmd_tally_create(context, g->count, looks->sharpness, &tally));
+    for (int64_t k = 0; k < looks->count; k++) add_look(g, k, looks->kernels[k].weight, &tally, &seen[k]);
+    if (looks->features) gram_mmd_features_tell(looks->features, NULL, &tally, seen + looks->count);
+    g->task->result->p_value = (double)gram_mmd_reached(&tally) / (double)g->count;
+done:
+    gram_mmd_tally_destroy(context, &tally);
+    return status;
 }
 
 /* ---- what is reported ---- */
@@ -394,7 +470,7 @@ static int64_t best_of(int64_t look_count, const gram_mmd_seen *seen)
 {
     int64_t best = 0;
     for (int64_t k = 1; k < look_count; k++)
-        if (seen[best].blind || (!seen[k].blind && seen[k].z > seen[best].z)) best = k;
+        if (seen[best].blind || (!seen[k].blind && seen[k].score > seen[best].score)) best = k;
     return best;
 }
 
@@ -406,26 +482,29 @@ static int64_t family_size(int64_t look_count, const gram_mmd_look *looks, int64
     return end - first;
 }
 
-gram_status gram_mmd_permute_groups(gram_context *context, const gram_mmd_task *task, int64_t look_count,
-                                    const gram_mmd_look *looks, gram_mmd_seen *seen)
+gram_status gram_mmd_permute_groups(gram_context *context, const gram_mmd_task *task, const gram_mmd_looks *looks,
+                                    gram_mmd_seen *seen)
 {
     gram_status status = GRAM_OK;
     grouped g = {.task = task, .count = task->options->permutations + 1};
+    const int64_t count = looks->count;
+    const gram_mmd_look *kernels = looks->kernels;
     int64_t most_looks = 0;
     choose_sizes(&g);
-    for (int64_t k = 0; k < look_count; k += family_size(look_count, looks, k))
-        if (family_size(look_count, looks, k) > most_looks) most_looks = family_size(look_count, looks, k);
-    TRY(take_arrays(context, &g, look_count, most_looks));
+    for (int64_t k = 0; k < count; k += family_size(count, kernels, k))
+        if (family_size(count, kernels, k) > most_looks) most_looks = family_size(count, kernels, k);
+    TRY(take_arrays(context, &g, count, most_looks));
     for (int64_t chunk = 0; chunk < g.chunks; chunk++) {
         TRY(make_labels(context, &g, chunk));
-        for (g.first = 0; g.first < look_count; g.first += g.looks) {
-            g.looks = family_size(look_count, looks, g.first);
-            TRY(take_family(context, &g, chunk, looks + g.first));
+        for (g.first = 0; g.first < count; g.first += g.looks) {
+            g.looks = family_size(count, kernels, g.first);
+            TRY(take_family(context, &g, chunk, kernels + g.first));
         }
     }
-    compare(&g, look_count, seen);
-    const int64_t best = best_of(look_count, seen);
-    TRY(measure(context, &g, &looks[best], &seen[best].statistic));
+    if (looks->features) TRY(take_features(context, &g, looks->features));
+    TRY(compare(context, &g, looks, seen));
+    const int64_t best = best_of(count, seen);
+    TRY(measure(context, &g, &kernels[best], &seen[best].statistic));
     task->result->permutations = task->options->permutations;
     task->result->n = g.chunks * g.n * g.rows;
     task->result->m = g.chunks * g.m * g.rows;

@@ -64,3 +64,11 @@ double gram_mmd_look_deviation(const gram_pairs *pairs, int64_t n, int64_t look_
     const double blind = 0x1p-20 * pairs->limit, count = 0.5 * (double)pairs->n * (double)(pairs->n - 1);
     return look_count > 1 && pairs->squares <= count * blind * blind ? 0 : gram_mmd_deviation(pairs, n);
 }
+
+double gram_mmd_mean_over_deviation(const gram_pairs *pairs, int64_t n, double deviation)
+{
+    double diagonal = 0;
+    for (int64_t i = 0; i < pairs->n; i++) diagonal += pairs->diagonal[i];
+    const double inverse = 1 / (double)n + 1 / (double)(pairs->n - n);
+    return deviation > 0 ? fmax(diagonal / (double)pairs->n / (2 * inverse * deviation), 1e-3) : 1;
+}

@@ -28,6 +28,9 @@ static gram_status check_kernel(gram_context *context, const gram_engine *engine
         FAIL_IF(node->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
                 "matrix_derivatives: scale has no second derivative by the inputs: none is known for its function %s",
                 node->terms->external->name);
+        FAIL_IF(node->node == GRAM_NODE_AFTER || node->bags, context, GRAM_ERROR_UNSUPPORTED,
+                "matrix_derivatives: %s has no second derivative by the inputs: none is known",
+                node->node == GRAM_NODE_AFTER ? "after" : "mean");
         if (node->node != GRAM_NODE_LEAF) continue;
         const char *reason = refuse_leaf(node);
         FAIL_IF(reason, context, GRAM_ERROR_UNSUPPORTED,

@@ -1,4 +1,4 @@
-/* The derivative of sum_ij W_ij u_i u_j k by the kernel's parameters, for functionals: by differences.
+/* The derivative of sum_ij W_ij u_i u_j k by the kernel's parameters, for functionals and for bags: by differences.
  *
  * In closed form it would take the derivative by each parameter of each derivative of each profile. Instead whole sums are
  * made for five settings of a parameter, steps h = 1e-3 of itself apart:
@@ -25,11 +25,12 @@ static gram_status sum_panel(void *argument, const gram_worker *worker)
     const gram_engine *engine = job->g.engine;
     double *weights = (double *)(void *)((char *)worker->scratch + job->g.engine_scratch), sum = 0;
     gram_engine_begin(engine, worker->scratch, worker);
-    for (int64_t c = 0; c < gram_engine_column_panels(engine); c++)
+    const int64_t last = engine->symmetric ? worker->task + 1 : gram_engine_column_panels(engine);
+    for (int64_t c = 0; c < last; c++)
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
             if (worker->task * GRAM_PANEL + row >= engine->n) break;
             const double *k = gram_engine_strip_f64(engine, worker->scratch, worker->task, row, c);
-            gram_gradient_weights(&job->g, worker->scratch, 0, weights);
+            gram_gradient_weights(&job->g, worker->scratch, engine->symmetric && c < worker->task, weights);
             for (int e = 0; e < GRAM_STRIP_SIZE; e++) sum += weights[e] * k[e];
         }
     job->sums[worker->task] = sum;
@@ -99,6 +100,27 @@ done:
     return status;
 }
 
+int gram_gradient_by_differences(const gram_kernel *kernel)
+{
+    return gram_kernel_has_node(kernel, GRAM_NODE_MEAN) || gram_kernel_has_node(kernel, GRAM_NODE_AFTER);
+}
+
+/* Of bags, whose sums take long: s' = (s(t + h) - s(t - h))/(2 h) + O(h^2), h = 1e-4 of t, right to some 1e-8. */
+static gram_status two_sided(gram_context *context, const gram_engine_request *request, const gram_weights *weights,
+                             double *values, int64_t p, double *out)
+{
+    gram_status status = GRAM_OK;
+    const double value = values[p], h = 0.1 * STEP * fabs(value);
+    double above, below;
+    values[p] = value + h;
+    TRY(weighted_sum(context, request, weights, values, &above));
+    values[p] = value - h;
+    TRY(weighted_sum(context, request, weights, values, &below));
+    *out = (above - below) / (2 * h);
+done:
+    return status;
+}
+
 gram_status gram_gradient_functionals(gram_context *context, const gram_engine_request *request,
                                       const gram_weights *weights, double *out)
 {
@@ -113,7 +135,8 @@ gram_status gram_gradient_functionals(gram_context *context, const gram_engine_r
     }
     for (int64_t p = 0; p < count; p++) {
         const double value = values[p];
-        TRY((value == 0 ? one_sided : central)(context, request, weights, values, p, &out[p]));
+        const int bags = gram_kernel_has_node(request->kernel, GRAM_NODE_MEAN);
+        TRY((value == 0 ? one_sided : bags ? two_sided : central)(context, request, weights, values, p, &out[p]));
         values[p] = value;
     }
 done:

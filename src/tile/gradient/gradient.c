@@ -5,6 +5,7 @@
  * diagonal, or between the points and the sample. */
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "points/functionals.h"
 #include "tile/gradient/gradient.h"
 
@@ -35,9 +36,11 @@ static gram_status parameter_task(void *argument, const gram_worker *worker)
     t.column_sums = g->column_sums ? g->column_sums + worker->task * gram_gradient_column_sums(g->engine) : NULL;
     gram_engine_begin(g->engine, worker->scratch, worker);
     column_range(g, i, &from, &to);
-    for (int64_t j = from; j < to; j++)
+    for (int64_t j = from; j < to; j++) {
+        if (g->sharing && !gram_ranks_own(g->sharing, i, j)) continue;
         for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < g->engine->n; row += GRAM_STRIP)
             gram_gradient_strip(g, &t, i, row, j, g->engine->symmetric && i != j);
+    }
     return GRAM_OK;
 }
 
@@ -99,8 +102,12 @@ static gram_status check_inputs(gram_context *context, const char *function, con
         const int given =
             leaf && (node->type->form == GRAM_FORM_INDEX ||
                      (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope && !node->type->coords_factor));
-        FAIL_IF(given || node->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
-                "%s: %s has no known derivative by the inputs", function, leaf ? node->type->name : "scale");
+        const char *name = leaf                             ? node->type->name
+                           : node->node == GRAM_NODE_AFTER ? "after"
+                           : node->node == GRAM_NODE_MEAN  ? "mean"
+                                                           : "scale";
+        FAIL_IF(given || node->node == GRAM_NODE_SCALE || node->node == GRAM_NODE_AFTER || node->bags, context,
+                GRAM_ERROR_UNSUPPORTED, "%s: %s has no known derivative by the inputs", function, name);
     }
 done:
     return status;
@@ -296,6 +303,29 @@ gram_status gram_gradient_add_terms(gram_context *context, const gram_gradient *
     return add_all_terms(context, g, request, out, 0);
 }
 
+/* ---- over several processes ---- */
+
+/* What each rank summed over its tiles becomes the sum over all. Sums of columns go to the first task's. */
+static gram_status join(gram_context *context, gram_gradient *g, int64_t count, double *sums)
+{
+    gram_status status = GRAM_OK;
+    const gram_engine *engine = g->engine;
+    const int64_t rows = engine->term_count * gram_engine_row_panels(engine) * GRAM_PANEL,
+                  columns = gram_gradient_column_sums(engine);
+    const double pairs = (double)engine->n * (double)engine->n / 2;
+    for (int64_t task = 1; task < g->column_tasks; task++)
+        for (int64_t j = 0; j < columns; j++) {
+            g->column_sums[j] += g->column_sums[task * columns + j];
+            g->column_sums[task * columns + j] = 0;
+        }
+    TRY(gram_ranks_sum(context, "kernel gradient", count, sums));
+    TRY(gram_ranks_sum(context, "kernel gradient", rows, g->row_sums));
+    TRY(gram_ranks_sum(context, "kernel gradient", columns, g->column_sums));
+    gram_ranks_note(context, "gradient", pairs * (6 * (double)engine->d + 40) / gram_ranks(context));
+done:
+    return status;
+}
+
 /* ---- the whole ---- */
 
 static gram_status add_parameters(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
@@ -305,15 +335,21 @@ static gram_status add_parameters(gram_context *context, const gram_engine_reque
     gram_engine *engine = NULL;
     gram_gradient g = {.weights = how->weights, .diagonal = how->diagonal};
     int64_t tasks = 0, count = 0;
+    double *sums = NULL;
     TRY(prepare(context, "matrix_parameter_gradient", request, &g, &engine));
+    if (engine->symmetric && !g.diagonal && gram_ranks_share(context, engine->n)) g.sharing = context;
     count = engine->parameter_count;
     tasks = gram_engine_row_panels(engine);
     TRY(take_zeroed(context, "matrix_parameter_gradient", tasks * count, &g.out));
+    TRY(take_zeroed(context, "matrix_parameter_gradient", count, &sums));
     TRY(run(context, &g));
     for (int64_t p = 0; p < count; p++)
-        for (int64_t task = 0; task < tasks; task++) out[p] += g.out[task * count + p];
+        for (int64_t task = 0; task < tasks; task++) sums[p] += g.out[task * count + p];
+    if (g.sharing) TRY(join(context, &g, count, sums));
+    for (int64_t p = 0; p < count; p++) out[p] += sums[p];
     TRY(gram_gradient_add_terms(context, &g, request, out));
 done:
+    gram_give(context, sums);
     gram_gradient_give_sums(context, &g);
     gram_give(context, g.out);
     gram_engine_destroy(engine);
@@ -348,7 +384,7 @@ gram_status gram_matrix_parameter_gradient(gram_context *context, const gram_ker
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_parameter_gradient: gradient is NULL");
     count = gram_kernel_parameter_count(kernel);
     TRY(take_zeroed(context, "matrix_parameter_gradient", count, &sums));
-    if (x && weights && (x->functionals || (y && y->functionals)))
+    if (x && weights && (x->functionals || (y && y->functionals) || gram_gradient_by_differences(kernel)))
         TRY(gram_gradient_functionals(context, &request, weights, sums));
     else
         TRY(add_parameters(context, &request, &how, sums));

@@ -19,6 +19,7 @@ typedef struct gram_gradient {
     double *row_sums;       /* for each node with terms: what its rows' numbers are worth, n padded */
     double *column_sums;    /* the same of its columns, for each task; parameters only */
     int64_t column_tasks;   /* how many rows that has: 1 if no two tasks have a column in common */
+    const gram_context *sharing; /* unless NULL: each of its ranks sums over its tiles only */
 } gram_gradient;
 
 /* What a thread keeps for one strip. */
@@ -66,7 +67,9 @@ static inline int64_t gram_gradient_column_sums(const gram_engine *engine)
 /* The weights of a strip, and with `both` those of the mirrored pairs; 0 beyond the last row and column. */
 void gram_gradient_weights(const gram_gradient *g, const gram_strip *strip, int both, double *out);
 
-/* (functional_gradient.c) gram_matrix_parameter_gradient where rows or columns are functionals. */
+/* (functional_gradient.c) Has the kernel parts whose derivatives by parameters are differences: mean, after? */
+int gram_gradient_by_differences(const gram_kernel *kernel);
+/* gram_matrix_parameter_gradient where rows or columns are functionals, and for such kernels. */
 gram_status gram_gradient_functionals(gram_context *context, const gram_engine_request *request,
                                       const gram_weights *weights, double *out);
 

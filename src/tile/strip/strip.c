@@ -1,6 +1,7 @@
 /* Strips of K: the compiled expression evaluated for GRAM_STRIP rows against one panel of columns. */
 #include <string.h>
 
+#include "tile/embedding/bag_part.h"
 #include "tile/engine.h"
 #include "tile/functional/functional_engine.h"
 #include "tile/objects/given_panels.h"
@@ -11,6 +12,17 @@
 static size_t rounded(size_t bytes)
 {
     return (bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+}
+
+/* One mean at a time is made. */
+static size_t bag_scratch(const gram_engine *engine)
+{
+    size_t most = 0;
+    for (int i = 0; i < engine->bag_count; i++) {
+        const size_t own = engine->bags[i]->rows ? rounded(gram_bag_scratch(engine->bags[i])) : 0;
+        if (own > most) most = own;
+    }
+    return most;
 }
 
 /* Lays the scratch out from `base` on (which may be NULL to learn the size only) and returns its size. */
@@ -29,6 +41,8 @@ static size_t lay_out(const gram_engine *engine, char *base, gram_strip *strip)
     at += 2 * GRAM_STRIP_SIZE * sizeof(double);
     laid.functional = (double *)(void *)(base + at);
     if (engine->functionals) at += gram_functional_scratch(engine);
+    laid.bags = (double *)(void *)(base + at);
+    at += bag_scratch(engine);
     if (strip) *strip = laid;
     return at;
 }

@@ -189,6 +189,10 @@ static NAME(value) NAME(evaluate)(const gram_engine *engine, gram_strip *strip, 
     case GRAM_NODE_LEAF: return NAME(evaluate_leaf)(engine, strip, node, slots);
     case GRAM_NODE_SUM: return NAME(evaluate_sum)(engine, strip, node, slots);
     case GRAM_NODE_PRODUCT: return NAME(evaluate_product)(engine, strip, node, slots);
+    case GRAM_NODE_MEAN:
+        gram_bag_strip(node->bags, strip, strip->bags, strip->work);
+        NAME(from_double)(engine, strip->work, slots);
+        return (NAME(value)){1, slots};
     default: break;
     }
     REAL *child = NAME(settle)(engine, NAME(evaluate)(engine, strip, node->children[0], slots));
@@ -198,6 +202,7 @@ static NAME(value) NAME(evaluate)(const gram_engine *engine, gram_strip *strip, 
         VECMATH.exp_scaled(GRAM_STRIP_SIZE, 1, child, child);
     else
         NAME(gram_terms_apply)(node->terms, strip, child);
+    if (node->node == GRAM_NODE_AFTER) NAME(profile)(engine, strip, node, child, child);
     return (NAME(value)){1, child};
 }
 

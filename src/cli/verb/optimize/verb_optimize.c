@@ -269,12 +269,23 @@ static int run(cli_session *session, optimize_state *s, char **command)
 
 /* ---- the work ---- */
 
+/* Without variables the first word may have been meant as `ask` and its like. */
+static int no_variables(const char *word, const char *help)
+{
+    enum { WAYS = sizeof by_hand / sizeof *by_hand };
+    const char *names[WAYS];
+    for (size_t i = 0; i < WAYS; i++) names[i] = by_hand[i].name;
+    const char *near = word ? gram_suggest(word, names, WAYS) : NULL;
+    if (near) return cli_fail(CLI_WRONG_USE, help, "optimize: no verb '%s', did you mean '%s'?", word, near);
+    return cli_fail(CLI_WRONG_USE, help, "optimize: no variables: give --var");
+}
+
 static int check_use(cli_session *session, const optimize_state *s, char **command)
 {
     const optimize_options *o = &s->own;
     const int vars = cli_setting(&o->lists, "var") != NULL;
     const char *help = "Usage: gram optimize --var NAME=A:B ... --budget N -- COMMAND {NAME} ...";
-    if (!vars && !o->candidates) return cli_fail(CLI_WRONG_USE, help, "optimize: no variables: give --var");
+    if (!vars && !o->candidates) return no_variables(*command, help);
     if (vars && o->candidates)
         return cli_fail(CLI_WRONG_USE, "Leave one out.", "optimize: --var and --candidates exclude each other");
     if (*command && o->budget == 0) return cli_fail(CLI_WRONG_USE, help, "optimize: --budget is missing");

@@ -58,9 +58,7 @@ static void describe(const void *state, gram_gp_parts *parts)
 
 static gram_status factor(gram_context *context, const void *state, double *out)
 {
-    (void)context;
-    gram_cholesky_pack(((const gram_gp_exact *)state)->system.factor, out);
-    return GRAM_OK;
+    return gram_cholesky_pack(context, ((const gram_gp_exact *)state)->system.factor, out);
 }
 
 static gram_status predict(gram_context *context, const void *state, const gram_points *points, const double *basis,

@@ -32,10 +32,10 @@ static void weigh_left(const weighting *job, int64_t i, int64_t first, int64_t c
 {
     const gram_gp_system *s = job->system;
     const int64_t end = first + count, q = job->g ? s->q : 0;
-    for (int64_t from = first, some; from < end; from += some) {
-        const double *row = gram_cholesky_inverse_row(s->factor, i, from, &some);
+    for (int64_t from = first, some, stride; from < end; from += some) {
+        const double *row = gram_cholesky_inverse_row(s->factor, i, from, &some, &stride);
         if (some > end - from) some = end - from;
-        for (int64_t j = 0; j < some; j++) out[from - first + j] += 0.5 * (s->a[i] * s->a[from + j] - row[j]);
+        for (int64_t j = 0; j < some; j++) out[from - first + j] += 0.5 * (s->a[i] * s->a[from + j] - row[j * stride]);
     }
     for (int64_t k = 0; k < q; k++)
         for (int64_t j = 0; j < count; j++) out[j] += 0.5 * job->g[i * q + k] * job->g[(first + j) * q + k];
@@ -73,19 +73,22 @@ static gram_status differentiate(gram_context *context, gram_kernel *kernel, con
 {
     gram_status status = GRAM_OK;
     const int64_t n = s->n, parameters = gram_kernel_parameter_count(kernel);
-    double *g = NULL;
+    double *g = NULL, *inverse = NULL;
     if (s->options.flat && s->q > 0) TRY(spread(context, s, &g));
+    TRY(gram_take(context, "gp_likelihood: inverse", n, sizeof *inverse, (void **)&inverse));
     TRY(gram_cholesky_invert(context, s->factor));
+    TRY(gram_cholesky_inverse_diagonal(context, s->factor, inverse));
     const weighting job = {s, g};
     const gram_weights weights = {.fill = weigh, .argument = &job};
     TRY(gram_matrix_parameter_gradient(context, kernel, x, NULL, &weights, gradient));
     gradient[parameters] = 0;
     for (int64_t i = 0; i < n; i++) {
-        double w = 0;
-        weigh_left(&job, i, i, 1, &w);
+        double w = 0.5 * (s->a[i] * s->a[i] - inverse[i]);
+        for (int64_t k = 0; g && k < s->q; k++) w += 0.5 * g[i * s->q + k] * g[i * s->q + k];
         gradient[parameters] += gram_gp_noise_share(&s->options, i) * w;
     }
 done:
+    gram_give(context, inverse);
     gram_give(context, g);
     return status;
 }

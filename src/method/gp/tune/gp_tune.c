@@ -17,6 +17,7 @@
 #include "method/gp/gp_system.h"
 #include "method/gp/markov/gp_markov.h"
 #include "method/gp/tune/gp_tune.h"
+#include "method/gp/tune/gp_tune_along.h"
 #include "method/gp/vecchia/gp_vecchia.h"
 
 static const double TOLERANCE = 5e-4, COARSE_TOLERANCE = 2e-2; /* of the log likelihood, on the last level and before */
@@ -290,8 +291,8 @@ static gram_tuning_method method_of(const gram_gp_engine *engine)
 
 static gram_status tune_process(gram_context *context, const gram_gp_engine *engine, gram_kernel *kernel,
                                 const gram_points *x, const double *y, const gram_gp_options *options,
-                                const gram_gp_tune_options *tune, gram_kernel **tuned, double *noise,
-                                gram_gp_tune_report *report)
+                                const gram_gp_tune_options *tune, gram_search_trails trails, gram_kernel **tuned,
+                                double *noise, gram_gp_tune_report *report)
 {
     gram_status status = GRAM_OK;
     const gram_tuning_method method = method_of(engine);
@@ -307,7 +308,7 @@ static gram_status tune_process(gram_context *context, const gram_gp_engine *eng
     FAIL_IF(engine->likelihood_only && g.tune.objective == GRAM_GP_OBJECTIVE_LOO, context, GRAM_ERROR_UNSUPPORTED,
             "%s: the leave-one-out density has no gradient here; use the marginal likelihood", method.name);
     TRY(set_scale(context, method.name, kernel, x, y, &g));
-    gram_tuning t = {.context = context, .method = &method, .self = &g};
+    gram_tuning t = {.context = context, .method = &method, .self = &g, .trails = trails};
     set_tuning(&g, x, y, &t);
     TRY(gram_tuning_run(&t, g.kernel, &out));
     TRY(unscale_kernel(context, &g, out.kernel, tuned));
@@ -396,21 +397,32 @@ static int asks_for_neighbours(const gram_gp_options *options)
     return solver == GRAM_SOLVER_VECCHIA;
 }
 
+gram_status gram_gp_tune_along(gram_context *context, int markov, gram_kernel *kernel, const gram_points *x,
+                               const double *y, const gram_gp_options *options, const gram_gp_tune_options *tune,
+                               gram_search_trails trails, gram_kernel **tuned, double *noise,
+                               gram_gp_tune_report *report)
+{
+    gram_gp_options o;
+    const gram_gp_engine *engine = &LINE;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    if (!markov) {
+        const gram_status status = gram_gp_options_read(context, "gp_tune", options, &o);
+        if (status < 0) return status;
+        engine = asks_for_neighbours(&o) ? &NEIGHBOURS : &DENSE;
+    }
+    return tune_process(context, engine, kernel, x, y, options, tune, trails, tuned, noise, report);
+}
+
 gram_status gram_gp_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                          const gram_gp_options *options, const gram_gp_tune_options *tune, gram_kernel **tuned,
                          double *noise, gram_gp_tune_report *report)
 {
-    gram_gp_options o;
-    if (!context) return GRAM_ERROR_ARGUMENT;
-    const gram_status status = gram_gp_options_read(context, "gp_tune", options, &o);
-    if (status < 0) return status;
-    return tune_process(context, asks_for_neighbours(&o) ? &NEIGHBOURS : &DENSE, kernel, x, y, options, tune, tuned,
-                        noise, report);
+    return gram_gp_tune_along(context, 0, kernel, x, y, options, tune, (gram_search_trails){0}, tuned, noise, report);
 }
 
 gram_status gram_markov_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                              const gram_gp_options *options, const gram_gp_tune_options *tune, gram_kernel **tuned,
                              double *noise, gram_gp_tune_report *report)
 {
-    return tune_process(context, &LINE, kernel, x, y, options, tune, tuned, noise, report);
+    return gram_gp_tune_along(context, 1, kernel, x, y, options, tune, (gram_search_trails){0}, tuned, noise, report);
 }
