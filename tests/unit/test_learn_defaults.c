@@ -1,5 +1,6 @@
 /* What a fit chooses by itself: the family of the kernel, against leave-one-out errors of separate fits; logarithms of features, against
  * their formula, and through a model file; fits to parts of the rows that begin where the whole ended. */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
