@@ -822,7 +822,8 @@ static gram_status with_folds(world *w, const void *cv_options, const void *comp
     if (status == GRAM_OK)
         status = gram_compare_table(w->context, learner, table, "t", compare_options ? compare_options : &quick,
                                     &comparison);
-    if (status == GRAM_OK && compare_report) status = gram_comparison_get_report(w->context, comparison, compare_report);
+    if (status == GRAM_OK && compare_report)
+        status = gram_comparison_get_report(w->context, comparison, compare_report);
     gram_comparison_destroy(comparison);
     gram_cv_destroy(cv);
     gram_learner_destroy(learner);
@@ -1287,8 +1288,10 @@ typedef struct use {
 static const use uses[] = {
     READS(gram_context_create, gram_context_options, NULL, context_create),
     READS(gram_context_set_collective, gram_collective, "context_set_collective: table", set_collective),
-    FILLS(gram_context_collective_report, gram_collective_report, "context_collective_report: report", collective_report),
-    FILLS(gram_context_checkpoint_report, gram_checkpoint_report, "context_checkpoint_report: report", checkpoint_report),
+    FILLS(gram_context_collective_report, gram_collective_report, "context_collective_report: report",
+          collective_report),
+    FILLS(gram_context_checkpoint_report, gram_checkpoint_report, "context_checkpoint_report: report",
+          checkpoint_report),
     READS(gram_cg_solve, gram_cg_options, "cg_solve: options", cg_solve),
     FILLS(gram_cg_solve, gram_cg_report, "cg_solve: report", cg_solve_report),
     READS(gram_gp_likelihood, gram_gp_options, "gp_likelihood: options", gp_likelihood),
