@@ -78,11 +78,12 @@ GRAM_API void gram_cv_json(const gram_cv *cv, gram_json *json);
 
 typedef struct gram_compare_options {
     size_t size;
-    const char *methods; /* names with commas between: krr, gp, ..., linear, nearest, mean, baselines; NULL (default): all */
-    const char *kernel;  /* one more, for every method of kernels; NULL (default): none */
-    int64_t folds;       /* 0 (default): by the rows, see below */
-    int64_t fit_rows;    /* rows of a fit, at most; 0 (default): 2,000; if folds are given, all */
-    double share;        /* of the time that the context gives, 0 to 1; default 1 */
+    const char
+        *methods; /* names with commas between: krr, gp, ..., linear, nearest, mean, baselines; NULL (default): all */
+    const char *kernel; /* one more, for every method of kernels; NULL (default): none */
+    int64_t folds;      /* 0 (default): by the rows, see below */
+    int64_t fit_rows;   /* rows of a fit, at most; 0 (default): 2,000; if folds are given, all */
+    double share;       /* of the time that the context gives, 0 to 1; default 1 */
 } gram_compare_options;
 
 /* Folds by default: 10 up to 60 rows, 5 up to 300, 3 up to 1,000; above that one part of a fifth of the rows, at most 5,000 and up to twice
@@ -91,18 +92,19 @@ GRAM_API void gram_compare_options_init(gram_compare_options *options, size_t si
 
 /* One of those that were compared. Texts are static or belong to the comparison. */
 typedef struct gram_compared {
-    const char *name;    /* for people: "krr rbf", "nearest neighbours" */
-    const char *method;  /* as the learner takes it; of baselines without a model: mean, frequent, nearest */
-    const char *kernel;  /* as the learner takes it; NULL: none */
-    int baseline;        /* it is here to be beaten */
-    int model;           /* gram_comparison_choose can choose it */
-    const char *skipped; /* why there is no error: the time was up, or what failed; NULL: there is one */
-    double error, se;    /* root mean squared error, or the share of wrong classes; and its standard error */
+    const char *name;       /* for people: "krr rbf", "nearest neighbours" */
+    const char *method;     /* as the learner takes it; of baselines without a model: mean, frequent, nearest */
+    const char *kernel;     /* as the learner takes it; NULL: none */
+    int baseline;           /* it is here to be beaten */
+    int model;              /* gram_comparison_choose can choose it */
+    const char *skipped;    /* why there is no error: the time was up, or what failed; NULL: there is one */
+    double error, se;       /* root mean squared error, or the share of wrong classes; and its standard error */
     double other, other_se; /* nlpd of distributions, log loss of classes; NaN where there is none */
     double seconds;
-    double behind, behind_se; /* mean of (squared error or wrong) less that of the least, row by row, and its standard error */
-    int near;                 /* no more than one standard error of that behind the least */
-    int best;                 /* the one that is named: of numbers the least error; of classes the least log loss of those within two of these standard errors */
+    double behind,
+        behind_se; /* mean of (squared error or wrong) less that of the least, row by row, and its standard error */
+    int near;      /* no more than one standard error of that behind the least */
+    int best; /* the one that is named: of numbers the least error; of classes the least log loss of those within two of these standard errors */
 } gram_compared;
 
 typedef struct gram_comparison gram_comparison;

@@ -17,12 +17,13 @@ GRAM_BEGIN
 
 typedef struct gram_explain_options {
     size_t size;
-    int64_t repeats;       /* permutations of each feature; default 5 */
-    int64_t rows;          /* that are looked at, at most: a seeded sample; default 1000 */
-    const char *features;  /* LIST of those whose dependence is found; NULL (default): the nine most important */
-    int64_t row;           /* of the table, from 0: the training rows that weigh most in its prediction; -1 (default): none */
-    int64_t most_weights;  /* how many of these; default 10 */
-    const char *who, *dashes, *name; /* how messages speak, and what they call the model; defaults "explain", "" and "the model" */
+    int64_t repeats;      /* permutations of each feature; default 5 */
+    int64_t rows;         /* that are looked at, at most: a seeded sample; default 1000 */
+    const char *features; /* LIST of those whose dependence is found; NULL (default): the nine most important */
+    int64_t row; /* of the table, from 0: the training rows that weigh most in its prediction; -1 (default): none */
+    int64_t most_weights; /* how many of these; default 10 */
+    const char *who, *dashes,
+        *name; /* how messages speak, and what they call the model; defaults "explain", "" and "the model" */
 } gram_explain_options;
 
 GRAM_API void gram_explain_options_init(gram_explain_options *options, size_t size);
@@ -62,8 +63,10 @@ typedef struct gram_dependence {
     int64_t places;
     const double *at;          /* in the feature's own unit; of text 0, 1, ..., */
     const char *const *levels; /* and their names; NULL for numbers */
-    int64_t curves;            /* 1 of numbers (the first target; of quantiles the one nearest the median) and of two classes, else one for each class */
-    const char *const *names;  /* of them: the target, or the class whose probability it is (without probabilities: the share of rows) */
+    int64_t
+        curves; /* 1 of numbers (the first target; of quantiles the one nearest the median) and of two classes, else one for each class */
+    const char *const *
+        names; /* of them: the target, or the class whose probability it is (without probabilities: the share of rows) */
     /* places x curves. The band is twice the mean posterior deviation of f, which is no less than that of the mean (`posterior`), else one deviation over
      * rows of how a row's own curve differs from it in shape (0 for an additive function) */
     const double *value, *lower, *upper;

@@ -146,9 +146,8 @@ static int take_lesson(PyObject *arguments, PyObject **run, lesson *l)
                           &extra_names, &weights))
         return -1;
     if ((PyTuple_Check(x) ? core_sparse_get(x, "X", &l->sparse) : core_array_get(x, "X", &l->x)) < 0 ||
-        core_array_get(y, "y", &l->y) < 0 ||
-        core_array_get(second, "Y", &l->second) < 0 || core_array_get(extra, "extra", &l->extra) < 0 ||
-        core_array_get(weights, "sample_weight", &l->weights) < 0)
+        core_array_get(y, "y", &l->y) < 0 || core_array_get(second, "Y", &l->second) < 0 ||
+        core_array_get(extra, "extra", &l->extra) < 0 || core_array_get(weights, "sample_weight", &l->weights) < 0)
         return -1;
     const int64_t n = l->sparse.held ? l->sparse.n : l->x.n;
     if (same_rows(&l->y, "y", n, 0) < 0 || same_rows(&l->second, "Y", n, 0) < 0 ||
@@ -357,8 +356,8 @@ static PyObject *explain(PyObject *self, PyObject *arguments)
     lesson l = {0};
     core_call call;
     gram_explain_options_init(&options, sizeof options);
-    if (!PyArg_ParseTuple(arguments, "O!OLLzL", &PyTuple_Type, &given, &model_object, &repeats, &rows, &options.features,
-                          &row) ||
+    if (!PyArg_ParseTuple(arguments, "O!OLLzL", &PyTuple_Type, &given, &model_object, &repeats, &rows,
+                          &options.features, &row) ||
         core_model_get(model_object, &model) < 0)
         return NULL;
     options.repeats = repeats;

@@ -558,8 +558,8 @@ gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, c
 /* Is x used where it is? Rows of views and of kinds are moved about after they were prepared, and places of text are changed. */
 static int may_lend(const gram_learning *learning, const gram_arrays *arrays)
 {
-    return arrays->lend && !arrays->second && !arrays->sparse_start && !gram_learning_common(learning, GRAM_COMMON_KIND) &&
-           !gram_arrays_has_text(arrays);
+    return arrays->lend && !arrays->second && !arrays->sparse_start &&
+           !gram_learning_common(learning, GRAM_COMMON_KIND) && !gram_arrays_has_text(arrays);
 }
 
 /* Columns of two views are called after them. */

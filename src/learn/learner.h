@@ -20,7 +20,8 @@ struct gram_learner {
     int has_learnt;
     gram_learning learning; /* of the last call */
     gram_lesson lesson;
-    double *left_out; /* of classes: what fits without a row said of it, as its predictor does; NaN where no fit left it out; NULL: not known */
+    double *
+        left_out; /* of classes: what fits without a row said of it, as its predictor does; NaN where no fit left it out; NULL: not known */
     int64_t left_out_ld;
 };
 

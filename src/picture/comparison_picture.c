@@ -58,16 +58,15 @@ gram_status gram_picture_of_comparison(gram_context *context, const gram_compari
     gram_script_look(script);
     gram_string_add(script, "set title ");
     gram_script_quote(script, gram_script_file(data));
-    gram_string_add(script, "\nset xlabel '%s'\nset grid xtics\nset key top outside horizontal\nset yrange [%" PRId64
-                            ":-1]\n",
+    gram_string_add(script,
+                    "\nset xlabel '%s'\nset grid xtics\nset key top outside horizontal\nset yrange [%" PRId64 ":-1]\n",
                     classes ? "share of wrong classes on left-out rows" : "rmse on left-out rows", count);
     add_names(script, comparison, count);
     const int64_t methods = add_block(script, "methods", comparison, 0),
                   baselines = add_block(script, "baselines", comparison, 1);
     gram_string_add(script, "plot ");
     if (methods > 0) gram_string_add(script, "$methods using 1:2:3 %s", STYLES[0]);
-    if (baselines > 0)
-        gram_string_add(script, "%s$baselines using 1:2:3 %s", methods > 0 ? ", " : "", STYLES[1]);
+    if (baselines > 0) gram_string_add(script, "%s$baselines using 1:2:3 %s", methods > 0 ? ", " : "", STYLES[1]);
     gram_string_add(script, "\n");
 done:
     return gram_picture_end(context, status, picture);

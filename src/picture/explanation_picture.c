@@ -32,11 +32,12 @@ static void add_bars(gram_string *script, const gram_explanation *explanation)
     }
     gram_string_add(script, "END_OF_BARS\nset ytics (");
     for (int64_t k = 0; k < bars; k++) gram_script_tic(script, features[k].name, k);
-    gram_string_add(script,
-                    ")\nset xlabel '%s'\nset yrange [%" PRId64 ":-1]\nset autoscale x\nset xrange [:]\nunset key\nset grid xtics\n"
-                    "plot $bars using (0):($2-0.35):(0):1:($2-0.35):($2+0.35) with boxxyerror fs solid 0.6 noborder lc rgb "
-                    "'#0060ad' notitle, $bars using 1:2:3 with xerrorbars pt 7 ps 0.3 lc rgb '#333333' notitle\n",
-                    permuted ? "rise of the loss when permuted" : "share of squared derivatives", bars);
+    gram_string_add(
+        script,
+        ")\nset xlabel '%s'\nset yrange [%" PRId64 ":-1]\nset autoscale x\nset xrange [:]\nunset key\nset grid xtics\n"
+        "plot $bars using (0):($2-0.35):(0):1:($2-0.35):($2+0.35) with boxxyerror fs solid 0.6 noborder lc rgb "
+        "'#0060ad' notitle, $bars using 1:2:3 with xerrorbars pt 7 ps 0.3 lc rgb '#333333' notitle\n",
+        permuted ? "rise of the loss when permuted" : "share of squared derivatives", bars);
 }
 
 /* ---- dependence ---- */
@@ -141,7 +142,8 @@ gram_status gram_picture_of_explanation(gram_context *context, const gram_explan
     const int64_t count = gram_explanation_dependences(explanation);
     FAIL_IF(count == 0, context, GRAM_ERROR_ARGUMENT, "picture_of_explanation: there is no dependence to draw");
     const int64_t across = count < ACROSS ? count : ACROSS, rows = (count + across - 1) / across;
-    TRY(gram_picture_begin(context, across == 1 ? 500 : PANEL_WIDTH * (int)across, 60 + PANEL_HEIGHT * (int)rows, picture));
+    TRY(gram_picture_begin(context, across == 1 ? 500 : PANEL_WIDTH * (int)across, 60 + PANEL_HEIGHT * (int)rows,
+                           picture));
     gram_script_look(&(*picture)->script);
     add_panels(&(*picture)->script, explanation, rows, across);
 done:

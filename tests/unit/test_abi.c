@@ -822,7 +822,8 @@ static gram_status with_folds(world *w, const void *cv_options, const void *comp
     if (status == GRAM_OK)
         status = gram_compare_table(w->context, learner, table, "t", compare_options ? compare_options : &quick,
                                     &comparison);
-    if (status == GRAM_OK && compare_report) status = gram_comparison_get_report(w->context, comparison, compare_report);
+    if (status == GRAM_OK && compare_report)
+        status = gram_comparison_get_report(w->context, comparison, compare_report);
     gram_comparison_destroy(comparison);
     gram_cv_destroy(cv);
     gram_learner_destroy(learner);

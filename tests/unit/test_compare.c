@@ -100,8 +100,8 @@ static void check_errors(gram_context *context, const gram_cv *cv, const double 
 
 static void test_folds(void **state)
 {
-    static const char *const given[] = {"method", "krr",   "kernel", "rbf(ell=0.7)", "lambda",
-                                        "0.001",  "scale", "no",     NULL};
+    static const char *const given[] = {"method", "krr", "kernel", "rbf(ell=0.7)", "lambda", "0.001",
+                                        "scale",  "no",  NULL};
     static const char *const tuned[] = {"method", "krr", "kernel", "rbf", "scale", "no", NULL};
     static const settings both[] = {given, tuned};
     gram_context *context = *state;
@@ -316,7 +316,8 @@ static void test_best_of_classes(void **state)
         gram_comparison *comparison = compare(context, table, options, "mean,nearest,sgd,linear");
         for (int64_t k = best = 0; k < gram_comparison_count(comparison); k++) {
             const gram_compared *row = gram_comparison_row(comparison, k);
-            if (row->behind <= 2 * row->behind_se && row->other < gram_comparison_row(comparison, best)->other) best = k;
+            if (row->behind <= 2 * row->behind_se && row->other < gram_comparison_row(comparison, best)->other)
+                best = k;
         }
         for (int64_t k = 0; k < gram_comparison_count(comparison); k++)
             assert_true(gram_comparison_row(comparison, k)->best == (k == best));
@@ -338,7 +339,8 @@ static void test_best_of_classes(void **state)
 static void test_fit_rows(void **state)
 {
     static const char *const numbers[] = {"method", "bayes", NULL};
-    static const char *const classes[] = {"task", "classification", "method", "logistic", "kernel", "linear", "lambda", "0.1", NULL};
+    static const char *const classes[] = {"task",   "classification", "method", "logistic", "kernel",
+                                          "linear", "lambda",         "0.1",    NULL};
     gram_context *context = *state;
     double *x, *y;
     gram_cv_report report = {.size = sizeof report};
@@ -354,7 +356,7 @@ static void test_fit_rows(void **state)
     table = table_of(context, N, x, y);
     cv = cross_validate(context, table, classes, FOLDS, 6);
     OK(context, gram_cv_get_report(context, cv, &report));
-    assert_true(report.fit_rows >= 7 && report.fit_rows <= 8); /* 18/20 of 6 rounded up, and 2 */
+    assert_true(report.fit_rows >= 7 && report.fit_rows <= 8);                 /* 18/20 of 6 rounded up, and 2 */
     for (int64_t i = 0; i < N; i++) assert_true(gram_cv_values(cv, i)[2] > 0); /* every fit knew the rare class */
     gram_cv_destroy(cv);
     gram_table_destroy(table);
@@ -453,9 +455,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_folds),       cmocka_unit_test(test_rows_as_text), cmocka_unit_test(test_baselines),
-        cmocka_unit_test(test_frequent),    cmocka_unit_test(test_differences),  cmocka_unit_test(test_fit_rows),
-        cmocka_unit_test(test_best_of_classes), cmocka_unit_test(test_threads),     cmocka_unit_test(test_time),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_folds),           cmocka_unit_test(test_rows_as_text), cmocka_unit_test(test_baselines),
+        cmocka_unit_test(test_frequent),        cmocka_unit_test(test_differences),  cmocka_unit_test(test_fit_rows),
+        cmocka_unit_test(test_best_of_classes), cmocka_unit_test(test_threads),      cmocka_unit_test(test_time),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

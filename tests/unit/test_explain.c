@@ -168,15 +168,15 @@ static void check_model(gram_context *context, settings options, int posterior)
 
 static void test_krr(void **state)
 {
-    static const char *const options[] = {"method", "krr",   "kernel", "rbf(ell=0.9)", "lambda",
-                                          "0.01",   "scale", "no",     NULL};
+    static const char *const options[] = {"method", "krr", "kernel", "rbf(ell=0.9)", "lambda", "0.01",
+                                          "scale",  "no",  NULL};
     check_model(*state, options, 0);
 }
 
 static void test_gp(void **state)
 {
-    static const char *const options[] = {"method", "gp",    "kernel", "rbf(ell=[0.9,1,3])", "noise",
-                                          "0.1",    "scale", "no",     NULL};
+    static const char *const options[] = {"method", "gp", "kernel", "rbf(ell=[0.9,1,3])", "noise", "0.1",
+                                          "scale",  "no", NULL};
     check_model(*state, options, 1);
 }
 
@@ -219,8 +219,8 @@ static double covariance(const double *a, const double *b)
 
 static void test_terms(void **state)
 {
-    static const char *const options[] = {"kernel", "on(1, rbf(ell=0.5)) + on(2:3, rbf(ell=1))", "lambda", "0.01",
-                                          "scale",  "no",                                       NULL};
+    static const char *const options[] = {
+        "kernel", "on(1, rbf(ell=0.5)) + on(2:3, rbf(ell=1))", "lambda", "0.01", "scale", "no", NULL};
     gram_context *context = *state;
     double *x, *y, values[N * 3], terms[2][N], sums[N];
     int64_t count;
@@ -252,8 +252,8 @@ static void test_terms(void **state)
 
 static void test_weights(void **state)
 {
-    static const char *const options[] = {"method", "krr",   "kernel", "rbf(ell=0.9)", "lambda",
-                                          "0.01",   "scale", "no",     NULL};
+    static const char *const options[] = {"method", "krr", "kernel", "rbf(ell=0.9)", "lambda", "0.01",
+                                          "scale",  "no",  NULL};
     enum { ROW = 17 };
     gram_context *context = *state;
     double *x, *y, function, constant;
@@ -289,8 +289,9 @@ static void test_weights(void **state)
 
 /* ---- text, classes, refusals ---- */
 
-static const char TEXT[] = "colour,size,y\nred,1,a\nblue,2,b\nred,1.5,a\ngreen,3,b\nblue,2.5,b\nred,0.5,a\ngreen,2.2,b\n"
-                           "blue,1.1,b\nred,0.7,a\ngreen,2.9,b\nred,1.2,a\nblue,2.1,b\n";
+static const char TEXT[] =
+    "colour,size,y\nred,1,a\nblue,2,b\nred,1.5,a\ngreen,3,b\nblue,2.5,b\nred,0.5,a\ngreen,2.2,b\n"
+    "blue,1.1,b\nred,0.7,a\ngreen,2.9,b\nred,1.2,a\nblue,2.1,b\n";
 
 static gram_model *learn_text(gram_context *context, gram_table **table)
 {
@@ -349,7 +350,8 @@ static void test_refusals(void **state)
     REFUSED(context, gram_explain_table(context, model, table, "text.csv", &how, &made), GRAM_ERROR_ARGUMENT, "row 13");
     how.row = -1;
     how.repeats = 0;
-    REFUSED(context, gram_explain_table(context, model, table, "text.csv", &how, &made), GRAM_ERROR_ARGUMENT, "repeats");
+    REFUSED(context, gram_explain_table(context, model, table, "text.csv", &how, &made), GRAM_ERROR_ARGUMENT,
+            "repeats");
     assert_null(made);
     gram_model_destroy(model);
     gram_table_destroy(table);
@@ -417,9 +419,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_krr),     cmocka_unit_test(test_gp),        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_terms),   cmocka_unit_test(test_weights),   cmocka_unit_test(test_text),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_threads),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_krr),      cmocka_unit_test(test_gp),      cmocka_unit_test(test_line),
+        cmocka_unit_test(test_terms),    cmocka_unit_test(test_weights), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_threads), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

@@ -3,8 +3,9 @@
 
 #include "support.h"
 
-static const char SVG[] = "<?xml version=\"1.0\"?>\n<!DOCTYPE svg>\n<svg viewBox=\"0 0 1 1\"><defs><circle id='gpDot' r='0.5'/></defs>"
-                          "<use xlink:href='#gpDot'/><path clip-path='url(#gpDot)'/></svg>\n\n";
+static const char SVG[] =
+    "<?xml version=\"1.0\"?>\n<!DOCTYPE svg>\n<svg viewBox=\"0 0 1 1\"><defs><circle id='gpDot' r='0.5'/></defs>"
+    "<use xlink:href='#gpDot'/><path clip-path='url(#gpDot)'/></svg>\n\n";
 
 static void test_escape(void **state)
 {
@@ -45,9 +46,15 @@ static void test_pictures(void **state)
 
 static void test_unfit(void **state)
 {
-    static const char *const bad[] = {"", "no picture", "<svg", "<svg>", "<svg><script>x()</script></svg>",
-                                      "<svg><SCRIPT src='x'/></svg>", "<svg><image href='http://x/y.png'/></svg>",
-                                      "<svg><a href='javascript:x()'/></svg>", "<svg></svg></body>"};
+    static const char *const bad[] = {"",
+                                      "no picture",
+                                      "<svg",
+                                      "<svg>",
+                                      "<svg><script>x()</script></svg>",
+                                      "<svg><SCRIPT src='x'/></svg>",
+                                      "<svg><image href='http://x/y.png'/></svg>",
+                                      "<svg><a href='javascript:x()'/></svg>",
+                                      "<svg></svg></body>"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         gram_string page = {0};

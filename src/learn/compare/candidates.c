@@ -36,8 +36,14 @@ static int64_t list_all(gram_task task, gram_candidate *list)
         const gram_method *method = gram_method_row(i);
         for (const gram_comparable *c = method->compared; c && c->tasks && count < GRAM_MOST_CANDIDATES / 2; c++) {
             if (task != GRAM_TASK_AUTO && !(c->tasks >> task & 1u)) continue;
-            list[count++] = (gram_candidate){c->baseline ? LINEAR : method->name, method->name,  c->kernel, c->baseline,
-                                             c->cost,  c->baseline != NULL, c->ard, NULL};
+            list[count++] = (gram_candidate){c->baseline ? LINEAR : method->name,
+                                             method->name,
+                                             c->kernel,
+                                             c->baseline,
+                                             c->cost,
+                                             c->baseline != NULL,
+                                             c->ard,
+                                             NULL};
         }
     }
     for (int64_t i = 1; i < count; i++) /* insertion: equals stay in their order */
@@ -73,10 +79,10 @@ static gram_status no_word(gram_context *context, const gram_learner *learner, c
     }
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), text);
     const char *near = gram_suggest(word, names, known);
-    return gram_fail_spoken(
-        context, GRAM_ERROR_ARGUMENT, (gram_speech){learner->who, learner->dashes}, advice,
-        near ? "--methods: there is no '%s' to compare, did you mean '%s'?" : "--methods: there is no '%s' to compare",
-        word, near);
+    return gram_fail_spoken(context, GRAM_ERROR_ARGUMENT, (gram_speech){learner->who, learner->dashes}, advice,
+                            near ? "--methods: there is no '%s' to compare, did you mean '%s'?"
+                                 : "--methods: there is no '%s' to compare",
+                            word, near);
 }
 
 /* Is the row one of those that the list names? */

@@ -2,17 +2,17 @@
 #ifndef GRAM_LEARN_COMPARE_CANDIDATES_H
 #define GRAM_LEARN_COMPARE_CANDIDATES_H
 
-#include "learn/learner.h"
 #include "learn/estimate/left_out.h"
+#include "learn/learner.h"
 
 typedef struct gram_candidate {
-    const char *word;      /* what `methods` calls it; several rows may have one */
-    const char *method;    /* of the learner; of rules what reports call it */
-    const char *kernel;    /* of the learner; NULL: none is given */
-    const char *title;     /* for people, without the kernel; NULL: the method's name */
-    int cost;              /* as gram_comparable has it */
-    int baseline;          /* one of the word "baselines" */
-    int ard;               /* one length-scale per feature is tried too */
+    const char *word;        /* what `methods` calls it; several rows may have one */
+    const char *method;      /* of the learner; of rules what reports call it */
+    const char *kernel;      /* of the learner; NULL: none is given */
+    const char *title;       /* for people, without the kernel; NULL: the method's name */
+    int cost;                /* as gram_comparable has it */
+    int baseline;            /* one of the word "baselines" */
+    int ard;                 /* one length-scale per feature is tried too */
     gram_left_out_rule rule; /* in the place of a fit; NULL: the method fits */
 } gram_candidate;
 

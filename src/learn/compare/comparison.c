@@ -22,7 +22,7 @@ enum { USUAL_FIT_ROWS = 2000, HELD_ROWS = 5000 };
 typedef struct entry {
     gram_candidate candidate;
     gram_compared row;
-    double *losses; /* NaN where no fold left the row out */
+    double *losses;     /* NaN where no fold left the row out */
     gram_status failed; /* why it was skipped; GRAM_OK: it was not */
     char skipped[256], name[GRAM_CANDIDATE_TEXT];
 } entry;

@@ -186,7 +186,8 @@ static void add_names(const gram_cv *cv, gram_string *text)
     char level[GRAM_NUMBER_SIZE];
     gram_string_add(text, "row,fold");
     const int64_t targets = columns->outputs > 1 ? columns->outputs : 1;
-    for (int64_t o = 0; o < targets; o++) add_name(text, targets > 1 ? "truth_" : "truth", targets > 1 ? known->targets[o].name : "");
+    for (int64_t o = 0; o < targets; o++)
+        add_name(text, targets > 1 ? "truth_" : "truth", targets > 1 ? known->targets[o].name : "");
     if (columns->level_count > 0)
         for (int64_t k = 0; k < columns->level_count; k++)
             add_name(text, "quantile_", gram_number_format(columns->levels[k], level));

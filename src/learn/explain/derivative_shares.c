@@ -32,7 +32,8 @@ static gram_status add_outputs(gram_explaining *e, const gram_points *points, co
         for (int64_t i = 0; i < e->n; i++)
             for (int64_t l = 0; l < e->d; l++) {
                 const double slope = gradient[i * e->d + l];
-                parts[i * features + gram_preparation_feature_of(e->made->preparation, l)] += variance[l] * slope * slope;
+                parts[i * features + gram_preparation_feature_of(e->made->preparation, l)] +=
+                    variance[l] * slope * slope;
             }
     }
 done:
@@ -76,7 +77,8 @@ gram_status gram_explain_derivatives(gram_explaining *e)
     gram_points *points = NULL;
     double *variance = NULL, *gradient = NULL, *parts = NULL;
     gram_arena_init(&arena, e->made->memory);
-    for (int64_t f = 0; f < e->made->feature_count; f++) e->made->features[f].share = e->made->features[f].share_se = NAN;
+    for (int64_t f = 0; f < e->made->feature_count; f++)
+        e->made->features[f].share = e->made->features[f].share_se = NAN;
     const int classes = gram_predictor_columns(e->predictor)->classes->count > 0;
     e->made->no_shares = "predictions are not the values of one function";
     if (classes ? is_nothing(gram_model_function(e->model)) : !e->is_function) return status;

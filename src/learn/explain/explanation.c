@@ -79,7 +79,8 @@ static gram_status sample_rows(gram_explaining *e)
     e->n = n < e->wish.rows ? n : e->wish.rows;
     if (n == 0) return fail(e, GRAM_ERROR_DATA, "Give a table with rows.", "there are no rows to explain it by");
     if (data->objects)
-        return fail(e, GRAM_ERROR_ARGUMENT, "Columns must be numbers or categories.", "a feature holds texts or sparse rows");
+        return fail(e, GRAM_ERROR_ARGUMENT, "Columns must be numbers or categories.",
+                    "a feature holds texts or sparse rows");
     TRY(gram_take(e->context, "explain", n, sizeof *order, (void **)&order));
     TRY(gram_take(e->context, "explain", n, 1, (void **)&chosen));
     memset(chosen, 0, (size_t)n);
@@ -176,7 +177,8 @@ static gram_status choose_features(gram_explaining *e)
     TRY(gram_explain_take(e, features, sizeof *e->made->dependences, &e->made->dependences));
     for (int64_t k = 0; k < features; k++) {
         const gram_explained_feature *f = &e->made->features[k];
-        const int wanted = e->wish.features ? is_listed(e->wish.features, f->name, f->feature + 1) : count < MOST_DEPENDENCES;
+        const int wanted =
+            e->wish.features ? is_listed(e->wish.features, f->name, f->feature + 1) : count < MOST_DEPENDENCES;
         if (wanted) e->made->dependences[count++].feature = f->feature;
     }
     e->made->dependence_count = count;

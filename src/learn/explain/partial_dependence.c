@@ -24,7 +24,8 @@ static int64_t column_of(const gram_columns *columns, int64_t c, const double *v
     const int64_t classes = columns->classes->count, class = classes == 2 ? 1 : c;
     int64_t best = 0;
     if (classes > 0)
-        return columns->probability >= 0 && !isnan(values[columns->probability]) ? columns->probability + class : -1 - class;
+        return columns->probability >= 0 && !isnan(values[columns->probability]) ? columns->probability + class
+                                                                                 : -1 - class;
     for (int64_t k = 1; k < columns->level_count; k++)
         if (fabs(columns->levels[k] - 0.5) < fabs(columns->levels[best] - 0.5)) best = k;
     return best;
@@ -58,7 +59,8 @@ static gram_status find_places(gram_explaining *e, int64_t column, double *place
         if (different < MOST_PLACES) places[different] = sorted[i];
         different++;
     }
-    const double low = sorted[(int64_t)(0.02 * (double)(e->n - 1))], high = sorted[(int64_t)ceil(0.98 * (double)(e->n - 1))];
+    const double low = sorted[(int64_t)(0.02 * (double)(e->n - 1))],
+                 high = sorted[(int64_t)ceil(0.98 * (double)(e->n - 1))];
     for (int64_t g = 0; g < MOST_PLACES && different > MOST_PLACES; g++)
         places[g] = low + (high - low) * (double)g / (MOST_PLACES - 1);
     *count = different < MOST_PLACES ? different : MOST_PLACES;
@@ -73,7 +75,8 @@ static gram_status begin_dependence(gram_explaining *e, const curves *c, int64_t
     gram_status status = GRAM_OK;
     const gram_column *column = &gram_preparation_describe(e->made->preparation)->features[feature];
     double *numbers[4];
-    *made = (gram_dependence){.feature = feature, .name = column->name, .curves = c->count, .places = column->level_count};
+    *made =
+        (gram_dependence){.feature = feature, .name = column->name, .curves = c->count, .places = column->level_count};
     if (column->text)
         made->levels = column->levels;
     else
@@ -81,8 +84,8 @@ static gram_status begin_dependence(gram_explaining *e, const curves *c, int64_t
     for (int k = 0; k < 4; k++)
         TRY(gram_explain_take(e, made->places * (k > 0 ? c->count : 1), sizeof(double), &numbers[k]));
     for (int64_t g = 0; g < made->places; g++)
-        numbers[0][g] = column->text ? (double)g
-                                     : gram_preparation_unit(e->made->preparation, first_column(e, feature), places[g]);
+        numbers[0][g] =
+            column->text ? (double)g : gram_preparation_unit(e->made->preparation, first_column(e, feature), places[g]);
     made->at = numbers[0], made->value = numbers[1], made->lower = numbers[2], made->upper = numbers[3];
 done:
     return status;
@@ -163,7 +166,8 @@ static gram_status one_feature(gram_explaining *e, curves *c, int64_t feature, g
     const int64_t ld = gram_predictor_columns(c->predictor)->ld;
     gram_arena_init(&arena, e->made->memory);
     TRY(begin_dependence(e, c, feature, made, places));
-    TRY(gram_arena_take(e->context, &arena, "explain", made->places * c->rows * ld, sizeof *c->values, (void **)&c->values));
+    TRY(gram_arena_take(e->context, &arena, "explain", made->places * c->rows * ld, sizeof *c->values,
+                        (void **)&c->values));
     TRY(gram_arena_take(e->context, &arena, "explain", made->places * c->rows, sizeof *c->own, (void **)&c->own));
     TRY(gram_arena_take(e->context, &arena, "explain", c->rows * e->d, sizeof *c->x, (void **)&c->x));
     TRY(predict_places(e, c, made, places));
@@ -200,8 +204,8 @@ static gram_status open_curves(gram_explaining *e, curves *c)
     gram_status status = GRAM_OK;
     gram_predict_options wish;
     const gram_classes *classes = gram_predictor_columns(e->predictor)->classes;
-    const int bands = classes->count == 0 && gram_model_has_intervals(e->model) &&
-                      gram_predictor_columns(e->predictor)->outputs == 1;
+    const int bands =
+        classes->count == 0 && gram_model_has_intervals(e->model) && gram_predictor_columns(e->predictor)->outputs == 1;
     gram_predict_options_init(&wish, sizeof wish);
     wish.std = wish.latent = bands;
     TRY(gram_predictor_create(e->context, e->model, &wish, &c->predictor));

@@ -21,8 +21,7 @@ static int64_t output_of(gram_explaining *e, const double *at, gram_status *stat
     const gram_columns *columns = gram_predictor_columns(e->predictor);
     double *values = NULL;
     int64_t output = 0;
-    if (columns->classes->count < 3 ||
-        gram_function_outputs(gram_model_function(e->model)) != columns->classes->count)
+    if (columns->classes->count < 3 || gram_function_outputs(gram_model_function(e->model)) != columns->classes->count)
         return 0;
     *status = gram_take(e->context, "explain", e->ld, sizeof *values, (void **)&values);
     if (*status >= 0) *status = gram_explain_predict(e, 1, at, values);
@@ -35,7 +34,8 @@ static int64_t output_of(gram_explaining *e, const double *at, gram_status *stat
 static int64_t find_row(const gram_explaining *e, const double *x)
 {
     for (int64_t i = 0; i < e->data->n; i++)
-        if (memcmp(e->data->x + i * e->d, x, (size_t)e->d * sizeof *x) == 0) return e->data->rows ? e->data->rows[i] : i;
+        if (memcmp(e->data->x + i * e->d, x, (size_t)e->d * sizeof *x) == 0)
+            return e->data->rows ? e->data->rows[i] : i;
     return -1;
 }
 

@@ -6,7 +6,8 @@
 static const char HEAD[] =
     "<style>\n"
     ":root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--quiet:#666;--line:#ddd;--field:#f4f4f4;--bar:#0060ad}\n"
-    "@media (prefers-color-scheme:dark){:root{--ink:#e6e6e6;--paper:#161616;--quiet:#9a9a9a;--line:#383838;--field:#222;"
+    "@media "
+    "(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--paper:#161616;--quiet:#9a9a9a;--line:#383838;--field:#222;"
     "--bar:#6cb2eb}figure svg{filter:invert(0.92) hue-rotate(180deg)}}\n"
     "body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;"
     "padding:0 1rem}\n"
@@ -107,7 +108,8 @@ void gram_page_table_end(gram_string *page)
 /* ---- pictures ---- */
 
 /* What a picture must not hold, in small letters: it would load or run something, or break out of the picture. */
-static const char *const REFUSED[] = {"<script", "<foreignobject", "<iframe", "<image", "<style", "javascript:", "</body"};
+static const char *const REFUSED[] = {"<script", "<foreignobject", "<iframe", "<image",
+                                      "<style",  "javascript:",    "</body"};
 
 static int has_text(const char *svg, size_t length, const char *text)
 {

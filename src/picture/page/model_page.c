@@ -51,7 +51,8 @@ static void add_importance(gram_string *page, const gram_description *descriptio
     char value[TEXT_SIZE], se[TEXT_SIZE];
     if (count == 0) return;
     gram_page_heading(page, "Importance found by the fit");
-    gram_page_paragraph(page, "The rise of the loss on rows that the fit left out when a feature is permuted among them.");
+    gram_page_paragraph(page,
+                        "The rise of the loss on rows that the fit left out when a feature is permuted among them.");
     gram_page_table(page, 3, NAMES);
     for (int64_t i = 0; i < count && i < MOST_ROWS; i++)
         gram_page_row(page, 3,

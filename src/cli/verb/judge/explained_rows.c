@@ -100,8 +100,9 @@ static void print_weights(cli_session *session, gram_string *text, const gram_ex
     const gram_row_weight *weights = gram_explanation_weights(explanation, &count, &function, &constant);
     if (row < 1) return;
     if (count == 0) {
-        gram_string_add(text, "\nPredictions of this model are no sum over rows: none of them has a part in row %" PRId64 ".\n",
-                        row);
+        gram_string_add(
+            text, "\nPredictions of this model are no sum over rows: none of them has a part in row %" PRId64 ".\n",
+            row);
         return;
     }
     gram_string_add(&heading, "The %s that weigh most at row %" PRId64, gram_explanation_centres(explanation), row);

@@ -46,7 +46,8 @@ static const cli_option own_options[] = {
 static const cli_usage usage = {
     "compare",
     "DATA",
-    "Fits methods with a few kernels, and baselines, to the same parts of the rows and judges them by the same rows that "
+    "Fits methods with a few kernels, and baselines, to the same parts of the rows and judges them by the same rows "
+    "that "
     "were\nleft out. Numbers are chosen anew in each part. Those marked + are no more than one standard\nerror of the "
     "difference behind the least error; the best, marked *, has the least error or, of classes, the least log loss "
     "within two\nof them. Cheap ones go first: --time leaves out the others, by name. -o fits the "
@@ -67,8 +68,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_comparison_json(state->comparison, json);
     gram_json_string(json, "data", state->file);
     gram_json_string(json, "model", session->out);
-    if (state->model)
-        gram_json_string(json, "model_of", gram_comparison_row(state->comparison, state->chosen)->name);
+    if (state->model) gram_json_string(json, "model_of", gram_comparison_row(state->comparison, state->chosen)->name);
     cli_json_end(session, json, state->drawn);
 }
 
@@ -79,8 +79,7 @@ static void add_compared(gram_string *text, size_t width, const gram_compared *r
     gram_string_pad(text, width + 4);
     gram_string_add(text, "%-12s%-10.2g%-9.2f", cli_short_number(row->error, error), row->se, row->seconds);
     if (classes) gram_string_add(text, "%-10s", isnan(row->other) ? "-" : cli_short_number(row->other, other));
-    if (row->behind_se > 0)
-        gram_string_add(text, "%s (%.2g)", cli_short_number(row->behind, behind), row->behind_se);
+    if (row->behind_se > 0) gram_string_add(text, "%s (%.2g)", cli_short_number(row->behind, behind), row->behind_se);
     gram_string_add(text, "\n");
 }
 
@@ -143,11 +142,11 @@ static int compare(cli_session *session, const char *path, compare_state *state)
     gram_context *context = session->context;
     state->file = gram_data_name(path);
     if (session->out) state->own.share = 0.6; /* the rest is for the fit to all rows */
-    gram_status status = gram_learner_read_table(context, state->learner, path,
-                                                 (gram_format)state->learn.format.value, &state->table);
+    gram_status status =
+        gram_learner_read_table(context, state->learner, path, (gram_format)state->learn.format.value, &state->table);
     if (status >= 0)
-        status = gram_compare_table(context, state->learner, state->table, state->file, &state->own,
-                                    &state->comparison);
+        status =
+            gram_compare_table(context, state->learner, state->table, state->file, &state->own, &state->comparison);
     state->report.size = sizeof state->report;
     if (status >= 0) status = gram_comparison_get_report(context, state->comparison, &state->report);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;

@@ -34,21 +34,24 @@ static const cli_option own_options[] = {
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 
-static const cli_usage usage = {
-    "explain",
-    "M.gram DATA",
-    "Explains a model of numbers or classes on the rows of DATA, best rows that it was not fitted to. Importance is the rise of the "
-    "error when a\nfeature is permuted among the rows (where DATA has the target), and the feature's share of the squared "
-    "derivatives of the\nmodel's function, each with its standard error. Partial dependence is the mean prediction when a feature is "
-    "set to a value, with\na band. A sum kernel has its terms, and --row lists the training rows that weigh most in one "
-    "prediction.\n",
-    "  gram explain model.gram test.csv\n"
-    "  gram explain model.gram test.csv --plot dependence.svg --features age,income\n"
-    "  gram explain model.gram test.csv --row 17\n",
-    2,
-    2,
-    NULL,
-    NULL};
+static const cli_usage usage = {"explain",
+                                "M.gram DATA",
+                                "Explains a model of numbers or classes on the rows of DATA, best rows that it was not "
+                                "fitted to. Importance is the rise of the "
+                                "error when a\nfeature is permuted among the rows (where DATA has the target), and the "
+                                "feature's share of the squared "
+                                "derivatives of the\nmodel's function, each with its standard error. Partial "
+                                "dependence is the mean prediction when a feature is "
+                                "set to a value, with\na band. A sum kernel has its terms, and --row lists the "
+                                "training rows that weigh most in one "
+                                "prediction.\n",
+                                "  gram explain model.gram test.csv\n"
+                                "  gram explain model.gram test.csv --plot dependence.svg --features age,income\n"
+                                "  gram explain model.gram test.csv --row 17\n",
+                                2,
+                                2,
+                                NULL,
+                                NULL};
 
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {

@@ -28,18 +28,19 @@ static const cli_option own_options[] = {
     CLI_ROW_CHOICE("format", offsetof(report_state, format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 
-static const cli_usage usage = {
-    "report",
-    "M.gram [DATA]",
-    "Writes one page of HTML about a model: its report, the command that made it and, with DATA, scores, pictures of the "
-    "predictions, importance\nand partial dependence (by gnuplot, if it is installed). The page is one file without scripts; it "
-    "loads nothing from elsewhere, and is\nreadable in light and dark.\n",
-    "  gram report model.gram -o report.html\n"
-    "  gram report model.gram test.csv -o report.html --title 'Prices, October'\n",
-    1,
-    2,
-    NULL,
-    "write the page to FILE"};
+static const cli_usage usage = {"report",
+                                "M.gram [DATA]",
+                                "Writes one page of HTML about a model: its report, the command that made it and, with "
+                                "DATA, scores, pictures of the "
+                                "predictions, importance\nand partial dependence (by gnuplot, if it is installed). The "
+                                "page is one file without scripts; it "
+                                "loads nothing from elsewhere, and is\nreadable in light and dark.\n",
+                                "  gram report model.gram -o report.html\n"
+                                "  gram report model.gram test.csv -o report.html --title 'Prices, October'\n",
+                                1,
+                                2,
+                                NULL,
+                                "write the page to FILE"};
 
 /* ---- what is known ---- */
 
