@@ -2,6 +2,7 @@
  *
  *     bench_sparse svm N D VALUES C      classification by rbf with gamma = 1/(2 VALUES), a cache of 1 GiB
  *     bench_sparse gram N D VALUES       the whole matrix of the same kernel
+ *     bench_sparse gapped N LENGTH       the whole matrix of gapped(l=7, k=4) of strings of DNA
  *
  * bench/peers/sparse.py makes the same rows. Prints one line of JSON as bench_gram does. */
 #include <math.h>
@@ -53,14 +54,60 @@ static rows make_rows(int64_t n, int64_t d, int64_t values)
     return r;
 }
 
+/* Strings of `length` bases, by the quarters of random numbers. */
+static gram_points *make_strings(int64_t n, int64_t length)
+{
+    double *u = random_numbers(SEED_X, n * length);
+    char *csv = malloc((size_t)(n * (length + 1)) + 8), *at = csv + sprintf(csv, "s\n");
+    gram_table_options options;
+    gram_table *table;
+    gram_points *points;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < length; k++) {
+            const double place = fabs(u[i * length + k]) * 4096;
+            *at++ = "ACGT"[(int)(4 * (place - floor(place)))];
+        }
+        *at++ = '\n';
+    }
+    gram_table_options_init(&options, sizeof options);
+    options.texts = "s";
+    must(gram_table_read_memory(context, "strings.csv", csv, (size_t)(at - csv), &options, &table));
+    must(gram_points_of_table(context, table, 1, NULL, &points));
+    gram_table_destroy(table);
+    free(csv);
+    free(u);
+    return points;
+}
+
+/* With the features, which are made in the same call. */
+static int time_strings(char **arguments)
+{
+    const int64_t n = parse_count(arguments[2]), length = parse_count(arguments[3]);
+    gram_kernel *kernel;
+    gram_context_options options = {.size = sizeof options, .threads = thread_count()};
+    must(gram_context_create(&options, &context));
+    gram_points *points = make_strings(n, length);
+    must(gram_kernel_parse(context, "gapped(l=7, k=4, over=dna)", &kernel));
+    double *k = fresh_memory((size_t)(n * n) * sizeof *k);
+    const int64_t memory = memory_resident();
+    const double processor = processor_seconds(), start = clock_seconds();
+    must(gram_matrix(context, kernel, points, NULL, k, n));
+    printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_bytes\": %lld, ", clock_seconds() - start,
+           processor_seconds() - processor, (long long)(memory_peak() - memory));
+    print_check(k, n * n, 1);
+    printf("}\n");
+    return 0;
+}
+
 int main(int count, char **arguments)
 {
+    if (count == 4 && strcmp(arguments[1], "gapped") == 0) return time_strings(arguments);
     const int svm = count == 6 && strcmp(arguments[1], "svm") == 0;
     char text[64];
     gram_points *points;
     gram_kernel *kernel;
     if (!svm && !(count == 5 && strcmp(arguments[1], "gram") == 0))
-        fail("usage: bench_sparse svm N D VALUES C | gram N D VALUES");
+        fail("usage: bench_sparse svm N D VALUES C | gram N D VALUES | gapped N LENGTH");
     const int64_t n = parse_count(arguments[2]), d = parse_count(arguments[3]), values = parse_count(arguments[4]);
     gram_context_options options = {.size = sizeof options, .threads = thread_count()};
     must(gram_context_create(&options, &context));

@@ -69,6 +69,18 @@ def mmdfuse(x, y, seed):
     return float(test(x, y, jax.random.PRNGKey(seed), return_p_val=True)[1])
 
 
+def twin_mmdagg(x, y, seed):
+    import power_twins
+
+    return power_twins.mmdagg(x, y, seed)
+
+
+def twin_mmdfuse(x, y, seed):
+    import power_twins
+
+    return power_twins.mmdfuse(x, y, seed)
+
+
 def gram_independence(x, y, seed):
     import gram
 
@@ -123,6 +135,8 @@ TWO_SAMPLE = {
     "gram, one width": (gram_one_width, "gram", None),
     "Hotelling": (hotelling, "scipy", None),
     "goodpoints ACTT": (goodpoints_actt, "goodpoints", 200),
+    "MMDAgg, twin": (twin_mmdagg, "scipy", None),
+    "MMD-FUSE, twin": (twin_mmdfuse, "scipy", None),
     "MMDAgg": (mmdagg, "mmdagg", None),
     "MMD-FUSE": (mmdfuse, "mmdfuse", None),
 }

@@ -54,9 +54,11 @@ GRAM_API gram_status gram_context_set_collective(gram_context *context, const gr
 typedef struct gram_collective_report {
     size_t size; /* set by the caller */
     int rank, ranks;
-    int64_t bytes_sent; /* by this rank to others, through the table; what the operations on dense matrices send is not among them */
-    int64_t calls;      /* of the table */
-    double operations;  /* floating point operations of this rank in what was spread: docs/cluster.md says how they are counted */
+    int64_t
+        bytes_sent; /* by this rank to others, through the table; what the operations on dense matrices send is not among them */
+    int64_t calls; /* of the table */
+    double
+        operations; /* floating point operations of this rank in what was spread: docs/cluster.md says how they are counted */
     const char *spread; /* what was spread, "kernel products, factor"; "": nothing. Valid as long as the context. */
 } gram_collective_report;
 

@@ -102,7 +102,7 @@ typedef struct gram_compared {
     double seconds;
     double behind, behind_se; /* mean of (squared error or wrong) less that of the least, row by row, and its standard error */
     int near;                 /* no more than one standard error of that behind the least */
-    int best;                 /* the one that is named: of numbers the least error; of classes the least log loss of those that are near */
+    int best;                 /* the one that is named: of numbers the least error; of classes the least log loss of those within two of these standard errors */
 } gram_compared;
 
 typedef struct gram_comparison gram_comparison;

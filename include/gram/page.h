@@ -33,7 +33,8 @@ GRAM_API int gram_page_picture(gram_string *page, int number, const char *svg, s
 /* What is known of a model: its rows, and the importance of features that its fit found. */
 GRAM_API void gram_page_model(gram_string *page, const gram_description *description);
 /* How predictions of rows compare with what was observed; nothing without targets. */
-GRAM_API void gram_page_scores(gram_string *page, const gram_columns *columns, const gram_score_report *scores);
+GRAM_API gram_status gram_page_scores(gram_context *context, gram_string *page, const gram_columns *columns,
+                                      const gram_score *score);
 /* Importance and terms as tables. */
 GRAM_API void gram_page_explanation(gram_string *page, const gram_explanation *explanation);
 

@@ -38,7 +38,7 @@ typedef struct gram_krr_plan_request {
     int64_t landmarks; /* of Nystrom; 0: up to 3,000 */
     int leave_one_out; /* 1: needed, 0: not, -1: up to 5,000 points */
     int ridgeless;     /* lambda = 0 */
-    int ranks;         /* processes that share a factor and products with K; 0: those of the context, if n is worth it */
+    int ranks; /* processes that share a factor and products with K; 0: those of the context, if n is worth it */
 } gram_krr_plan_request;
 
 GRAM_API void gram_krr_plan_request_init(gram_krr_plan_request *request, size_t size);

@@ -6,7 +6,7 @@
  * x1, x2, ... and last y, the label. NumPy's .npy: one or two dimensions, little-endian f4 or f8, C or Fortran order.
  * SQLite: "FILE?QUERY", the rows of one select; FILE alone, if the database has one table. NULL is a missing value, a BLOB an error; the
  * database is only read. Whether libgram can, was decided when it was built (GRAM_ERROR_UNSUPPORTED).
- * Any of the others may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
+ * FASTA, and text with one document per line, are columns of texts. Any of the others may be compressed by gzip. Columns without a name are called x1, x2, ... after their place.
  *
  * A first row is a header if one of its fields is text above numbers; or if all of its fields are text or empty, no two
  * are the same and none is found again below, in its column. The first 100 rows are looked at.
@@ -23,13 +23,16 @@ GRAM_BEGIN
 typedef struct gram_table gram_table;
 
 typedef enum gram_format {
-    GRAM_FORMAT_AUTO = 0, /* by the file's ending: .csv, .tsv, .npy, .svm, .libsvm, before .gz if there is one; standard
+    GRAM_FORMAT_AUTO = 0, /* by the file's ending: .csv, .tsv, .npy, .svm, .libsvm, .fasta, .fa, .txt, .npz, before .gz if there is one; standard
                            * input is taken for CSV */
     GRAM_FORMAT_CSV = 1,
     GRAM_FORMAT_TSV = 2, /* as CSV: the delimiter is found by looking */
     GRAM_FORMAT_NPY = 3,
     GRAM_FORMAT_LIBSVM = 4,
-    GRAM_FORMAT_SQLITE = 5 /* .sqlite, .sqlite3, .db */
+    GRAM_FORMAT_SQLITE = 5, /* .sqlite, .sqlite3, .db */
+    GRAM_FORMAT_FASTA = 6, /* .fasta, .fa: the column sequence, of texts, and those that all descriptions name, as in class=donor; id and description if they are wanted */
+    GRAM_FORMAT_TEXT = 7,  /* .txt: one document per line, the column text */
+    GRAM_FORMAT_NPZ = 8    /* .npz: sparse rows as scipy.sparse.save_npz writes them (CSR), the column x; an array y in the file is the column y */
 } gram_format;
 
 typedef enum gram_header {

@@ -56,6 +56,8 @@ typedef struct core_array {
     double *f64;
     float *f32;
     int64_t n, d, ld;
+    Py_buffer starts; /* of bags, if start is not NULL: (rows, start), and n counts bags */
+    const int64_t *start;
 } core_array;
 
 /* One or two dimensions; -1 with an exception that has the name. f32 is for inputs that are points. */

@@ -41,6 +41,19 @@ def points(values: Any, name: str = "X") -> np.ndarray:
     return a
 
 
+def points_or_bags(values: Any, name: str = "X") -> tuple[Any, int]:
+    """What the core takes as points, and their number. A list of arrays of two dimensions is one of bags: a point is all rows of an array."""
+    if not isinstance(values, list) or not values or not all(np.ndim(v) == 2 for v in values):
+        a = points(values, name)
+        return a, a.shape[0]
+    bags = [rows(v, f"{name}[{i}]") for i, v in enumerate(values)]
+    wide = {b.shape[1] for b in bags}
+    if len(wide) > 1:
+        raise ValueError(f"{name}: the rows of bags have {min(wide)} to {max(wide)} columns, and must have as many in all")
+    start = np.concatenate([[0], np.cumsum([len(b) for b in bags])]).astype(np.int64)
+    return (np.ascontiguousarray(np.concatenate(bags)), start), len(bags)
+
+
 def rows(values: Any, name: str = "X") -> Array:
     """The same in float64 only."""
     a = points(values, name)

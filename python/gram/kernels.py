@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gram import _core
-from gram._arrays import Array, matrix, points, ready, rows
+from gram._arrays import Array, matrix, points, points_or_bags, ready, rows
 from gram._settings import run
 
 
@@ -164,7 +164,7 @@ class Kernel:
 
     def resolve(self, X: Any, *, seed: int | None = None) -> Kernel:
         """Free numbers set: length-scales by the median heuristic on the rows of X."""
-        return self._like(self._handle.resolve(run(seed=seed), points(X)))
+        return self._like(self._handle.resolve(run(seed=seed), points_or_bags(X)[0]))
 
     def _like(self, handle: Any, d: int = 0) -> Kernel:
         """A kernel of the library that is this one but for its numbers, and has d length-scales where it has one."""
@@ -202,19 +202,20 @@ class Kernel:
     ) -> Array:
         """The Gram matrix, K_ij = k(x_i, y_j); of X with itself if there is no Y.
 
-        With float32 points the work is done in float32; the result is float64 in any case.
+        With float32 points the work is done in float32; the result is float64 in any case. A list of arrays of two dimensions is one of
+        bags, for kernels such as `after(mean(rbf), rbf)`.
         """
-        x = points(X)
-        y = None if Y is None else points(Y, "Y")
+        x, n = points_or_bags(X)
+        y, m = (None, n) if Y is None else points_or_bags(Y, "Y")
         if out is None:
-            out = matrix(x.shape[0], (x if y is None else y).shape[0])
+            out = matrix(n, m)
         self._call("matrix", run(threads), x, y, out)
         return out
 
     def diag(self, X: Any) -> Array:
         """k(x_i, x_i), the same bits as the diagonal of k(X)."""
-        x = points(X)
-        out = np.empty(x.shape[0])
+        x, n = points_or_bags(X)
+        out = np.empty(n)
         self._call("diagonal", run(), x, out)
         return out
 

@@ -14,7 +14,7 @@
 /* Seconds after which a rank that failed alone says so and ends the others; ranks that fail alike are there long before. */
 static const double PATIENCE = 2, LATER = 0.25;
 
-static int together;       /* MPI was started, with more than one rank */
+static int together;        /* MPI was started, with more than one rank */
 static int real_error = -1; /* standard error, while a rank keeps silent */
 static char kept_message[CLI_MESSAGE_SIZE], kept_help[CLI_MESSAGE_SIZE];
 static int command_count;
@@ -211,8 +211,8 @@ void cli_ranks_json(cli_session *session, gram_json *json)
 static void speak(void)
 {
     if (cluster_rank() > 0 && real_error >= 0 && kept_message[0])
-        (void)dprintf(real_error, "gram: rank %d of %d on %s: %s\n%s%s", cluster_rank(), cluster_ranks(), cluster_host(),
-                      kept_message, kept_help, kept_help[0] ? "\n" : "");
+        (void)dprintf(real_error, "gram: rank %d of %d on %s: %s\n%s%s", cluster_rank(), cluster_ranks(),
+                      cluster_host(), kept_message, kept_help, kept_help[0] ? "\n" : "");
 }
 
 /* All codes are there: the worst of them counts, and the first rank that has it speaks, unless the first of all did. */
@@ -244,4 +244,3 @@ int cli_ranks_end(int code)
     cluster_abort(code);
     return code;
 }
-

@@ -4,7 +4,9 @@
 
 #include "base/ranks/collective.h"
 #include "base/sized_struct.h"
+#include "data/documents/document_tables.h"
 #include "data/given/given_table.h"
+#include "data/npz/npz_table.h"
 #include "data/table.h"
 
 /* A new format is a type and a row. */
@@ -17,7 +19,10 @@ typedef struct format_row {
 static const format_row formats[] = {
     {GRAM_FORMAT_CSV, ".csv", &gram_csv_type},       {GRAM_FORMAT_TSV, ".tsv", &gram_csv_type},
     {GRAM_FORMAT_NPY, ".npy", &gram_npy_type},       {GRAM_FORMAT_LIBSVM, ".libsvm", &gram_libsvm_type},
-    {GRAM_FORMAT_LIBSVM, ".svm", &gram_libsvm_type}, {GRAM_FORMAT_SQLITE, ".sqlite", &gram_csv_type},
+    {GRAM_FORMAT_LIBSVM, ".svm", &gram_libsvm_type}, {GRAM_FORMAT_FASTA, ".fasta", &gram_fasta_type},
+    {GRAM_FORMAT_FASTA, ".fa", &gram_fasta_type},    {GRAM_FORMAT_TEXT, ".txt", &gram_lines_type},
+    {GRAM_FORMAT_NPZ, ".npz", &gram_npz_type},
+    {GRAM_FORMAT_SQLITE, ".sqlite", &gram_csv_type},
     {GRAM_FORMAT_SQLITE, ".sqlite3", &gram_csv_type}, {GRAM_FORMAT_SQLITE, ".db", &gram_csv_type},
 };
 
@@ -94,7 +99,7 @@ static gram_status choose(gram_context *context, const char *path, const gram_ta
         return status;
     }
     FAIL_IF(format != GRAM_FORMAT_AUTO, context, GRAM_ERROR_ARGUMENT, "table_read: no format %d", (int)format);
-    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell its format, as .csv, .tsv, .npy, .libsvm and .sqlite do", path);
+    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell its format, as .csv, .tsv, .npy, .npz, .libsvm, .sqlite, .fasta and .txt do", path);
 done:
     return status;
 }
@@ -145,7 +150,8 @@ static gram_status compare_ranks(gram_context *context, const char *name, const 
         const int64_t levels = table->levels[j] ? gram_levels_count(table->levels[j]) : 0;
         hash = gram_ranks_hash(hash, table->names[j], strlen(table->names[j]));
         for (int64_t k = 0; k < levels; k++)
-            hash = gram_ranks_hash(hash, gram_levels_text(table->levels[j], k), gram_levels_length(table->levels[j], k));
+            hash =
+                gram_ranks_hash(hash, gram_levels_text(table->levels[j], k), gram_levels_length(table->levels[j], k));
     }
     const int64_t numbers = table->n * gram_table_own_columns(table);
     return gram_ranks_compare(context, name,
@@ -158,8 +164,7 @@ static gram_status open_source(gram_context *context, const char *path, const gr
 {
     gram_status status = GRAM_OK;
     char *file = NULL;
-    if (known->format != GRAM_FORMAT_SQLITE)
-        return gram_source_open(context, path, seekable, source);
+    if (known->format != GRAM_FORMAT_SQLITE) return gram_source_open(context, path, seekable, source);
     const size_t length = file_length(path, GRAM_FORMAT_SQLITE);
     TRY(gram_take(context, "reading", (int64_t)length + 1, 1, (void **)&file));
     memcpy(file, path, length);

@@ -22,6 +22,7 @@ typedef enum gram_form {
     GRAM_FORM_SQDIST, /* sum_l ((x_l - y_l)/ell_l)^2 */
     GRAM_FORM_L1,     /* sum_l |x_l - y_l|/ell_l */
     GRAM_FORM_DOT,    /* sum_l x_l y_l */
+    GRAM_FORM_SHARE,  /* x.y/(|x|^2 + |y|^2 - x.y), 1 of 0 and 0; of sparse rows and sets */
     GRAM_FORM_COORDS, /* what the kernel makes of the coordinates itself */
     GRAM_FORM_INDEX   /* the numbers of the two observations: an entry of a given matrix */
 } gram_form;
@@ -115,6 +116,9 @@ typedef struct gram_kernel_type {
      * divided by the features' length */
     void (*features)(const double *par, const struct gram_symbols *text, struct gram_feature_sink *sink);
     int over, scaled; /* over -1: bytes */
+    int sets; /* of texts: a text is a list of items, and features are not divided by anything */
+    /* what the name means on columns of texts and of sparse rows, if that is another formula; of the same parameters. NULL: nothing */
+    const struct gram_kernel_type *on_texts, *on_sparse;
     /* of texts that must be of some form: GRAM_ERROR_DATA if one is not; optional */
     gram_status (*check_text)(gram_context *context, const char *text, int64_t length);
     int spec_count;
@@ -199,9 +203,17 @@ typedef struct gram_kernel_type {
     const char *(*domain_refuse)(const double *par, double coordinate);
 } gram_kernel_type;
 
+/* The type that a leaf of this type is on columns of that kind. */
+static inline const gram_kernel_type *gram_kernel_variant(const gram_kernel_type *type, gram_object_kind kind)
+{
+    if (kind == GRAM_OBJECT_TEXT && type->on_texts) return type->on_texts;
+    return kind == GRAM_OBJECT_SPARSE && type->on_sparse ? type->on_sparse : type;
+}
+
 /* Does a leaf of this type take columns of that kind? */
 static inline int gram_kernel_takes(const gram_kernel_type *type, gram_object_kind kind)
 {
+    type = gram_kernel_variant(type, kind);
     if (type->things) return (int)(type->things >> kind & 1);
     const int measures = type->form == GRAM_FORM_SQDIST || type->form == GRAM_FORM_L1 || type->form == GRAM_FORM_DOT;
     return kind == GRAM_OBJECT_NONE || (kind == GRAM_OBJECT_SPARSE && measures);
@@ -211,6 +223,8 @@ static inline int gram_kernel_takes(const gram_kernel_type *type, gram_object_ki
 const gram_kernel_type *gram_kernel_type_get(int index);
 const gram_kernel_type *gram_kernel_type_find(const char *name, size_t length);
 extern const gram_kernel_type gram_kernel_const;
+/* Of sets and sparse rows (text/set_kernels.c). */
+extern const gram_kernel_type gram_kernel_set_intersection, gram_kernel_set_tanimoto, gram_kernel_sparse_tanimoto;
 
 typedef enum gram_node {
     GRAM_NODE_LEAF,

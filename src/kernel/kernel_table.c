@@ -55,10 +55,11 @@ KERNELS(DECLARE)
 TEXT_KERNELS(DECLARE)
 GIVEN_KERNELS(DECLARE)
 GRAPH_KERNELS(DECLARE)
+DECLARE(path_signature) /* of series (series/signature_kernel.c) */
 
 #define ENTRY(name) &gram_kernel_##name,
 static const gram_kernel_type *const TABLE[] = {KERNELS(ENTRY) TEXT_KERNELS(ENTRY) GIVEN_KERNELS(ENTRY)
-                                                    GRAPH_KERNELS(ENTRY)};
+                                                    GRAPH_KERNELS(ENTRY) ENTRY(path_signature)};
 
 const gram_kernel_type *gram_kernel_type_get(int index)
 {

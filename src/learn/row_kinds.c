@@ -148,10 +148,11 @@ static gram_status find_columns(reading *r)
     for (int64_t l = 0; l < r->d; l++) {
         const int64_t feature = gram_preparation_feature_of(r->preparation, l);
         (void)gram_preparation_column_name(r->preparation, l, name, sizeof name);
-        FAIL_IF(gram_preparation_describe(r->preparation)->features[feature].log_size > 0, r->context,
-                GRAM_ERROR_ARGUMENT,
-                "the model takes '%.60s' as a logarithm, and derivatives would be by that; fit it with --transform none",
-                name);
+        if (gram_preparation_describe(r->preparation)->features[feature].log_size > 0) {
+            (void)gram_fail(r->context, GRAM_ERROR_ARGUMENT,
+                            "the model takes '%.60s' as a logarithm, and derivatives would be by that", name);
+            return gram_advise(r->context, GRAM_ERROR_ARGUMENT, "Fit it with --transform none.");
+        }
         r->to[l] = find_with(r->table, name, "_to");
         r->sd[l] = find_with(r->table, name, "_sd");
         r->unit[l] = gram_preparation_unit(r->preparation, l, 1) - gram_preparation_unit(r->preparation, l, 0);

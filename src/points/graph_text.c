@@ -188,5 +188,7 @@ gram_status gram_graph_check(gram_context *context, const char *text, int64_t le
             text + from, to - from > SHOWN ? "..." : "", wrong);
 done:
     gram_give(context, room);
+    if (status == GRAM_ERROR_DATA)
+        (void)gram_advise(context, status, "A graph is a list of edges and labels of nodes: 'a-b b-c; a:C b:O c:C'.");
     return status;
 }

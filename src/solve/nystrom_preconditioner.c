@@ -9,10 +9,12 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <string.h>
 
 #include <gram/text.h>
 
 #include "base/lapack.h"
+#include "base/ranks/collective.h"
 #include "base/sweep.h"
 #include "points/points.h"
 #include "solve/pivoted_cholesky.h"
@@ -31,6 +33,7 @@ struct gram_nystrom {
     double *inner;       /* room x room, lower: the Cholesky factor of I + E'E */
     double *root;        /* n: sqrt(shift) */
     double log_determinant;
+    int64_t ranks, rank, blocks; /* while it is made: blocks of I + E'E in a row, which the ranks share */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -81,11 +84,12 @@ static gram_status scale_task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-/* Block number `task` of the lower triangle of I + E'E, counted row by row. */
+/* Block number `task` of this rank of the lower triangle of I + E'E, counted row by row. */
 static gram_status square_task(void *argument, const gram_worker *worker)
 {
     const gram_nystrom *s = argument;
-    int64_t i = 0, j = worker->task;
+    int64_t i = 0, j = worker->task * s->ranks + s->rank;
+    if (j >= s->blocks * (s->blocks + 1) / 2) return GRAM_OK;
     while (j > i) j -= ++i;
     const int room = (int)s->factor.room;
     const int rows = (int)least(WIDE, s->factor.rank - i * WIDE), columns = (int)least(WIDE, s->factor.rank - j * WIDE);
@@ -122,13 +126,18 @@ static gram_status make_inner(gram_context *context, const double *shift, gram_n
     }
     if (blocks == 0) goto done;
     TRY(gram_sweep_run(context, &sweep));
+    s->blocks = blocks;
+    s->ranks = gram_ranks_share(context, n) ? gram_ranks(context) : 1;
+    s->rank = s->ranks > 1 ? gram_rank(context) : 0;
+    if (s->ranks > 1) memset(s->inner, 0, (size_t)(s->factor.rank * s->factor.room) * sizeof *s->inner);
     sweep = (gram_sweep){.what = "preconditioner",
-                         .tasks = blocks * (blocks + 1) / 2,
+                         .tasks = (blocks * (blocks + 1) / 2 + s->ranks - 1) / s->ranks,
                          .run = square_task,
                          .argument = s,
                          .share_before = 0.05,
                          .share_after = 0.9};
     TRY(gram_sweep_run(context, &sweep));
+    if (s->ranks > 1) TRY(gram_ranks_sum(context, "preconditioner", s->factor.rank * s->factor.room, s->inner));
     sweep = (gram_sweep){
         .what = "preconditioner", .tasks = 1, .run = inner_task, .argument = s, .share_before = 0.9, .share_after = 1};
     status = gram_sweep_run(context, &sweep);

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "base/sweep.h"
 #include "points/points.h"
 
@@ -27,9 +28,10 @@ typedef struct growth {
     const gram_pivot_rule *rule;
     double tolerance, floor;
     gram_pivot_search search;
-    double *columns;   /* n x block: columns of K, of the accepted */
-    double *rows;      /* block x room: rows of F, of the candidates, then of the accepted */
-    void *coordinates; /* block x d, of the points' type */
+    double *columns;     /* n x block: columns of K, of the accepted */
+    double *rows;        /* block x room: rows of F, of the candidates, then of the accepted */
+    void *coordinates;   /* block x d, of the points' type */
+    int64_t first_chunk; /* of rows that this rank makes */
 } growth;
 
 static int64_t least(int64_t a, int64_t b)
@@ -140,7 +142,7 @@ static gram_status grow_task(void *argument, const gram_worker *worker)
 {
     const growth *g = argument;
     const gram_pivoted *p = g->p;
-    const int64_t first = worker->task * CHUNK;
+    const int64_t first = (g->first_chunk + worker->task) * CHUNK;
     const int rows = (int)least(CHUNK, p->n - first);
     double *fresh = p->f + first * p->room + p->rank;
     if (g->search.block == 1)
@@ -155,19 +157,51 @@ static gram_status grow_task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
+/* Each rank has made the new columns of its chunks of rows; now all have all, with what is left of each row. */
+static gram_status join_chunks(gram_context *context, growth *g, int64_t chunks)
+{
+    gram_status status = GRAM_OK;
+    const gram_pivoted *p = g->p;
+    const int64_t width = g->search.count + 1;
+    const size_t bytes = (size_t)g->search.count * sizeof(double);
+    double *all = NULL;
+    int64_t first, end;
+    TRY(gram_take(context, "low-rank factor", chunks * CHUNK * width, sizeof *all, (void **)&all));
+    gram_ranks_part(context, chunks, gram_rank(context), &first, &end);
+    for (int64_t i = first * CHUNK; i < end * CHUNK && i < p->n; i++) {
+        memcpy(all + i * width, p->f + i * p->room + p->rank, bytes);
+        all[i * width + width - 1] = p->left[i];
+    }
+    TRY(gram_ranks_gather(context, "low-rank factor", chunks, CHUNK * width, all));
+    for (int64_t i = 0; i < p->n; i++) {
+        memcpy(p->f + i * p->room + p->rank, all + i * width, bytes);
+        p->left[i] = all[i * width + width - 1];
+    }
+    gram_ranks_note(context, "low-rank factor",
+                    2 * (double)((end - first) * CHUNK) * (double)p->rank * (double)g->search.count);
+done:
+    gram_give(context, all);
+    return status;
+}
+
 static gram_status grow(gram_context *context, growth *g)
 {
     gram_status status = GRAM_OK;
     gram_pivoted *p = g->p;
     const gram_pivot_search *s = &g->search;
+    const int64_t chunks = (p->n + CHUNK - 1) / CHUNK;
+    const int spread = s->block > 1 && gram_ranks_share(context, p->n);
+    int64_t end = chunks;
+    if (spread) gram_ranks_part(context, chunks, gram_rank(context), &g->first_chunk, &end);
     const gram_sweep sweep = {.what = "low-rank factor",
-                              .tasks = (p->n + CHUNK - 1) / CHUNK,
+                              .tasks = end - g->first_chunk,
                               .run = grow_task,
                               .argument = g,
                               .share_before = (double)p->rank / (double)p->room,
                               .share_after = (double)(p->rank + s->count) / (double)p->room};
     TRY(gram_matrix_columns(context, g->kernel, g->x, s->count, s->candidate, g->columns, s->block));
-    TRY(gram_sweep_run(context, &sweep));
+    if (sweep.tasks > 0) TRY(gram_sweep_run(context, &sweep));
+    if (spread) TRY(join_chunks(context, g, chunks));
     for (int k = 0; k < s->count; k++) {
         p->left[s->candidate[k]] = 0;
         p->pivot[p->rank + k] = s->candidate[k];

@@ -389,6 +389,7 @@ static gram_status compile_leaf(compiler *c, const gram_kernel *leaf, const gram
                                 const gram_mapping *space, gram_program_node *node)
 {
     gram_status status = GRAM_OK;
+    type = gram_kernel_variant(type, space_kind(c->request->x, space));
     node->node = GRAM_NODE_LEAF;
     node->type = type;
     gram_kernel_par(leaf, node->par);

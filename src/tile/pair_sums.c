@@ -1,13 +1,15 @@
 /* Sums over the pairs of a sample: one sweep over the tiles below the diagonal, a task for each panel of rows.
  *
  * A task writes its sums to a row of its own, and the rows are added in order: the same bits for any number of threads. The
- * longest rows come first, so that the threads end together. */
+ * longest rows come first, so that the threads end together. Over several processes the panels are dealt out, and rows that others
+ * made are added as they are: the same bits for any number of them, too. */
 #include "tile/pair_sums.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "tile/product.h"
 
 /* ---- centring ---- */
@@ -76,12 +78,19 @@ typedef struct rows_sweep {
     double scale;
     double *out; /* of gram_pairs_matrix */
     int64_t ld;
-    double *most; /* of tasks: the largest |C_ij|, NULL if nobody asks */
+    double *most;        /* of tasks: the largest |C_ij|, NULL if nobody asks */
+    int64_t ranks, rank; /* that share the panels */
 } rows_sweep;
 
 static int64_t task_panel(const rows_sweep *s, const gram_worker *worker)
 {
-    return s->panels - 1 - worker->task;
+    return s->panels - 1 - (worker->task * s->ranks + s->rank);
+}
+
+/* Of this rank. */
+static int64_t tasks_of(const rows_sweep *s)
+{
+    return (s->panels - s->rank + s->ranks - 1) / s->ranks;
 }
 
 static rows_sweep make_sweep(const gram_pairs *pairs, int64_t count)
@@ -89,6 +98,7 @@ static rows_sweep make_sweep(const gram_pairs *pairs, int64_t count)
     const rows_sweep s = {.pairs = pairs,
                           .count = count,
                           .panels = pairs->padded / GRAM_PANEL,
+                          .ranks = 1,
                           .engine_scratch = gram_engine_scratch(pairs->engine)};
     return s;
 }
@@ -96,11 +106,45 @@ static rows_sweep make_sweep(const gram_pairs *pairs, int64_t count)
 static gram_status run(gram_context *context, rows_sweep *s, const char *what, gram_task_fn task, size_t more)
 {
     const gram_sweep sweep = {.what = what,
-                              .tasks = s->panels,
+                              .tasks = tasks_of(s),
                               .scratch_bytes = s->engine_scratch + s->other_scratch + more,
                               .run = task,
                               .argument = s};
-    return gram_sweep_run(context, &sweep);
+    return sweep.tasks > 0 ? gram_sweep_run(context, &sweep) : GRAM_OK;
+}
+
+/* ---- over several processes ---- */
+
+static void share(const gram_context *context, rows_sweep *s)
+{
+    if (!gram_ranks_share(context, s->pairs->n)) return;
+    s->ranks = gram_ranks(context);
+    s->rank = gram_rank(context);
+}
+
+/* Sums of tasks, each made by one rank and 0 on the others. */
+static gram_status join(gram_context *context, const rows_sweep *s, int64_t count, double *sums)
+{
+    const double n = (double)s->pairs->n;
+    if (s->ranks == 1) return GRAM_OK;
+    gram_ranks_note(context, "sums over pairs", n * n / 2 * (3 * (double)s->pairs->engine->d + 24) / (double)s->ranks);
+    return gram_ranks_sum(context, "pairs", s->panels * count, sums);
+}
+
+/* The same for whole numbers, which are below 2^53. */
+static gram_status join_whole(gram_context *context, const rows_sweep *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = s->panels * s->count;
+    double *sums = NULL;
+    if (s->ranks == 1) return GRAM_OK;
+    TRY(gram_take(context, "pairs: sums of tasks", numbers, sizeof *sums, (void **)&sums));
+    for (int64_t i = 0; i < numbers; i++) sums[i] = (double)s->whole[i];
+    TRY(join(context, s, s->count, sums));
+    for (int64_t i = 0; i < numbers; i++) s->whole[i] = (int64_t)sums[i];
+done:
+    gram_give(context, sums);
+    return status;
 }
 
 /* ---- subsets ---- */
@@ -140,7 +184,9 @@ gram_status gram_pairs_subsets(gram_context *context, const gram_pairs *pairs, i
     s.scale = pairs->largest > 0 ? GRAM_SUBSET_LARGEST / pairs->largest : 0;
     TRY(gram_take(context, "pairs: sums of tasks", s.panels * count, sizeof(int64_t), (void **)&s.whole));
     memset(s.whole, 0, (size_t)(s.panels * count) * sizeof(int64_t));
+    share(context, &s);
     TRY(run(context, &s, "permutations", subsets_task, SCRATCH));
+    TRY(join_whole(context, &s));
     memset(sums, 0, (size_t)count * sizeof(int64_t));
     *unit = pairs->largest / GRAM_SUBSET_LARGEST;
     for (int64_t i = 0; i < s.panels; i++)
@@ -183,8 +229,10 @@ gram_status gram_pairs_forms(gram_context *context, const gram_pairs *pairs, int
     s.w = w;
     TRY(gram_take(context, "pairs: sums of tasks", s.panels * count, sizeof(double), (void **)&s.sums));
     memset(s.sums, 0, (size_t)(s.panels * count) * sizeof(double));
+    share(context, &s);
     TRY(run(context, &s, "quadratic forms", forms_task,
             (size_t)(GRAM_TILE_SIZE + GRAM_PANEL * count) * sizeof(double)));
+    TRY(join(context, &s, count, s.sums));
     memset(sums, 0, (size_t)count * sizeof(double));
     for (int64_t i = 0; i < s.panels; i++)
         for (int64_t p = 0; p < count; p++) sums[p] += s.sums[i * count + p];
@@ -227,7 +275,12 @@ static gram_status sum_products(gram_context *context, const gram_pairs *c, cons
     if (c != d) s.other_scratch = gram_engine_scratch(d->engine);
     TRY(gram_take(context, "pairs: sums of tasks", s.panels, sizeof(double), (void **)&s.sums));
     if (largest) TRY(gram_take(context, "pairs: largest of tasks", s.panels, sizeof(double), (void **)&s.most));
+    memset(s.sums, 0, (size_t)s.panels * sizeof *s.sums);
+    if (largest) memset(s.most, 0, (size_t)s.panels * sizeof *s.most);
+    share(context, &s);
     TRY(run(context, &s, "pairs", products_task, 0));
+    TRY(join(context, &s, 1, s.sums));
+    if (largest) TRY(join(context, &s, 1, s.most));
     *sum = 0;
     if (largest) *largest = 0;
     for (int64_t i = 0; i < s.panels; i++) *sum += s.sums[i];

@@ -41,8 +41,8 @@ typedef struct product {
     int64_t parts;
     int64_t group; /* panels of a team */
     size_t engine_scratch;
-    int64_t ranks, rank;       /* that share the work */
-    int64_t from_row, to_row;  /* between two sets: row panels of this rank */
+    int64_t ranks, rank;      /* that share the work */
+    int64_t from_row, to_row; /* between two sets: row panels of this rank */
 } product;
 
 /* Where V has the numbers of a panel. */
@@ -236,8 +236,7 @@ static double operations(const product *p)
     enum { PROFILE = 20 };
     const gram_engine *engine = p->engine;
     const double n = (double)engine->n, columns = (double)p->columns;
-    if (engine->symmetric)
-        return n * (n + 1) / 2 / (double)p->ranks * (3 * (double)engine->d + PROFILE + 4 * columns);
+    if (engine->symmetric) return n * (n + 1) / 2 / (double)p->ranks * (3 * (double)engine->d + PROFILE + 4 * columns);
     return (double)((p->to_row - p->from_row) * GRAM_PANEL) * (double)engine->m *
            (3 * (double)engine->d + PROFILE + 2 * columns);
 }

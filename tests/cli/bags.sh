@@ -116,3 +116,26 @@ bad 3 "bad.csv:3: column 'molecule': not a graph: 'c': this node has no label"
 printf 'molecule\na-b-c\n' >bad.csv
 run predict g.gram bad.csv
 if [ "$code" != 3 ]; then wrong 'should exit with 3'; fi
+
+# ---- series: up and then down, or down and then up, of any length ----
+
+LC_ALL=C awk 'BEGIN {
+    srand(9)
+    print "path,kind" >"series.csv"
+    for (i = 0; i < 40; i++) {
+        n = 5 + int(5 * rand()); up = rand() < 0.5; text = ""
+        for (k = 0; k <= 2 * n; k++) {
+            x = (k < n ? k : 2 * n - k) / n
+            text = text (k ? " " : "") sprintf("%.3f", (up ? x : -x) + 0.1 * rand())
+        }
+        print text "," (up ? "hill" : "valley") >"series.csv"
+    }
+}'
+run fit series.csv --text path --method svm --kernel signature --C 10 -o s.gram --quiet
+if [ "$code" != 0 ]; then wrong "should succeed"; fi
+printf 'path\n0 1 0\n0 -0.5 -1 -0.4 0\n' >new.csv
+run predict s.gram new.csv
+if [ "$(tr '\n' ' ' <out)" != 'label hill valley ' ]; then wrong 'a hill and a valley'; fi
+printf 'path,kind\n0 1 0,hill\n0 one 0,valley\n' >bad.csv
+run fit bad.csv --text path --kernel signature --method svm --C 1 -o s.gram --quiet
+bad 3 "not a series: 'one 0': not a finite number"

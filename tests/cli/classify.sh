@@ -154,12 +154,15 @@ LC_ALL=C awk 'BEGIN { srand(3); print "u,v,side"; for (i = 0; i < 600; i++) { u 
     print u "," v "," (u + 0.3 * v > 0 ? "right" : "left") } }' >sides.csv
 run fit sides.csv --method logistic --kernel 'rbf(ell=1)' --lambda 0.05 --no-scale --no-intercept --quiet -o risk.gram
 good
+grep -q Rademacher out && wrong "bounds are for --verbose"
+run fit sides.csv --method logistic --kernel 'rbf(ell=1)' --lambda 0.05 --no-scale --no-intercept --verbose -o risk.gram
+[ "$code" = 0 ] || wrong "should succeed"
 prints 'ramp loss 0.' 'norm ' 'Rademacher complexity at most' 'share of errors on new data) with probability 0.95' \
     'stability           expected log loss on new data at most 0.13333 above the least one of any |f| <= 1.1547'
 grep -q 'largest' out && wrong 'k(x, x) is 1 everywhere: nothing is assumed'
 grep '^risk' out >risk.row
-run info risk.gram
-good
+run info risk.gram --verbose
+[ "$code" = 0 ] || wrong "should succeed"
 grep -qF "$(cat risk.row)" out || wrong 'info should say the same'
 run info risk.gram --json
 good
@@ -168,11 +171,11 @@ LC_ALL=C awk '{ gsub(/[",{}:]/, " "); for (i = 1; i < NF; i++) a[$i] = $(i + 1) 
     END { b = a["risk_ball"]; j = log(sqrt(log(2) / 0.05) / b) / log(2)
           bound = a["ramp_loss"] + 2 * b / sqrt(600) + sqrt(log((j + 1) * (j + 2) / 0.05) / 1200)
           d = bound - a["risk_bound"]; exit !(d < 1e-9 && d > -1e-9 && b >= a["norm"]) }' out || wrong 'the bound by hand'
-run fit sides.csv --method svm --kernel 'linear(c=1)' --C 0.001 --no-scale --quiet
-good
+run fit sides.csv --method svm --kernel 'linear(c=1)' --C 0.001 --no-scale --verbose
+[ "$code" = 0 ] || wrong "should succeed"
 prints 'ramp loss 0.' 'share of errors on new data) with probability 0.95,' 'if no k(x, x) is above the largest one here'
-run fit sides.csv --method svm --kernel 'rbf(ell=1)' --C 0.001 --quiet
-good
+run fit sides.csv --method svm --kernel 'rbf(ell=1)' --C 0.001 --verbose
+[ "$code" = 0 ] || wrong "should succeed"
 prints 'ramp loss 0.' 'norm '
 grep -q '^risk' out && wrong 'columns were standardised by these rows: no bound'
 

@@ -117,3 +117,106 @@ run fit mixed.csv --features city --kernel same -o m.gram
 bad 2 'same does not take numbers'
 run fit mixed.csv --text review --features review --method spline -o m.gram
 bad 2 'takes numbers only'
+
+# k longer than a text, an empty text, and a k that cannot be
+printf 's,y\nACGT,1\nAC,2\nACGTA,3\n' >short.csv
+run fit short.csv --text s --kernel 'spectrum(k=3)' --lambda 1 -o m.gram --quiet
+bad 3 "the text 'AC' has no feature"
+run fit short.csv --text s --kernel 'gapped(l=3, k=4)' --lambda 1 -o m.gram
+bad 2 'k must be at most l'
+
+# ---- sets ----
+
+printf 'set,y\n"[red, dark blue]",1\n"{red;green}",2\n"dark blue|green|red",3\n"[]",0\n' >sets.csv
+run kernel intersection sets.csv --text set --features set --gram S.npy
+good
+od -An -v -t f8 -w32 -j 128 S.npy | tr -s ' ' ',' | sed 's/^,//' >S.csv
+printf '2,1,2,0\n1,2,2,0\n2,2,3,0\n0,0,0,0\n' >wanted.csv
+cmp -s S.csv wanted.csv || wrong "the intersections are $(cat S.csv)"
+run fit sets.csv --text set --kernel tanimoto --lambda 0.1 --method krr -o sets.gram --quiet
+good
+printf 'set\n"[red, violet]"\n' >new.csv
+run predict sets.gram new.csv
+good
+
+# ---- FASTA, and documents line by line ----
+
+cat >genes.fasta <<'EOF'
+>g1 first gene class=coding score=1.5
+ACGTACGTAC
+GTACGTA
+>g2 second class=other score=2
+TTTTAAAACCCC
+>g3 third class=coding score=0.5
+ACGTACGTACGAACG
+>g4 another one class=other score=3
+TTTAAAACCCG
+EOF
+run fit genes.fasta --kernel 'spectrum(k=2, over=dna)' --ignore class --lambda 0.1 --method krr -o genes.gram --json --quiet
+good
+prints '"targets": ["score"]' '"features": ["sequence"]'
+run predict genes.gram genes.fasta --keep id
+if [ "$code" != 0 ] || [ "$(sed -n 2p out | cut -d, -f1)" != g1 ]; then wrong 'ids should be kept'; fi
+gzip -c genes.fasta >genes.fa.gz
+run kernel 'spectrum(k=3)' genes.fa.gz --features sequence --check
+good
+prints 'Properties on texts' 'positive semidef.   yes'
+printf '>a\nACGT\n>\nACG\n' >bad.fasta
+run kernel 'spectrum(k=2)' bad.fasta
+bad 3 'bad.fasta:3: a record without an id'
+printf '>a\nACGT\n>b\n>c\nACG\n' >bad.fasta
+run kernel 'spectrum(k=2)' bad.fasta
+bad 3 "bad.fasta:3: the record 'b' has no sequence"
+printf 'ACGT\n' >bad.fasta
+run kernel 'spectrum(k=2)' bad.fasta
+bad 3 "bad.fasta:1: a record begins with '>'"
+printf 'a good day\na bad day\nno "news" at all, really\n' >lines.txt
+run kernel 'spectrum(k=1, over=words)' lines.txt --check
+good
+prints '3 rows'
+run thin lines.txt -m 1 --kernel 'spectrum(k=1, over=words)'
+good
+prints 'text'
+
+# ---- scipy's .npz ----
+
+if "${PYTHON:-python3}" -c 'import scipy.sparse' 2>/dev/null; then
+    "${PYTHON:-python3}" - <<'EOF'
+import numpy as np
+import scipy.sparse as sp
+
+rows, y = [], []
+for line in open("sparse.svm"):
+    label, *pairs = line.split()
+    row = np.zeros(90)
+    for pair in pairs:
+        index, value = pair.split(":")
+        row[int(index) - 1] = float(value)
+    rows.append(row)
+    y.append(float(label))
+X = sp.csr_matrix(np.array(rows))
+sp.save_npz("plain.npz", X)
+np.savez("stored.npz", y=np.array(y), format="csr", shape=X.shape, data=X.data, indices=X.indices, indptr=X.indptr)
+X.indices[[0, 1]] = X.indices[[1, 0]]
+sp.save_npz("unsorted.npz", X)
+sp.save_npz("columns.npz", sp.csc_matrix(X))
+EOF
+    run fit stored.npz --method krr --kernel 'rbf(ell=2)' --lambda 0.01 --no-scale -o npz.gram --quiet
+    good
+    run predict npz.gram plain.npz -o a.csv --quiet
+    good
+    run fit sparse.svm --method krr --kernel 'rbf(ell=2)' --lambda 0.01 --no-scale -o svm.gram --quiet
+    good
+    run predict svm.gram sparse.svm -o b.csv --quiet
+    good
+    near a.csv b.csv
+    run pca plain.npz -k 2 --kernel 'rbf(ell=2)' --quiet
+    good
+    run fit unsorted.npz --target x -o m.gram
+    bad 3 'unsorted.npz: row 1: index' 'indices must ascend'
+    run fit columns.npz -o m.gram
+    bad 3 "columns.npz: the format is 'csc'"
+    head -c 300 plain.npz >cut.npz
+    run fit cut.npz -o m.gram
+    bad 3 'cut.npz: this is not a .npz file'
+fi

@@ -27,13 +27,13 @@ prints 'aggregated' '--gate' '--dependent' '--no-scale' '--permutations'
 run test two-sample one.csv same.csv --json
 good
 prints '"test": "two-sample"' '"method": "aggregated"' '"reject": false' '"level": 0.05' '"n": 120' '"m": 100' '"kernel": "' \
-    '"widths": [{"factor": 0.0625, "look": "rbf"' '"look": "laplace1"' '"look": "ranks"' '"columns": [{"name": "' '"permutations": 999' '"scaled": true'
+    '"widths": [{"factor": 1, "look": "rbf"' '"look": "ranks"' '{"look": "means"' '{"look": "directions"' '{"look": "rank means"' '{"look": "spreads"' '"columns": [{"name": "' '"permutations": 999' '"scaled": true'
 run test two-sample one.csv moved.csv --json
 good
 prints '"reject": true' '"p_value": 0.001' '"columns": [{"name": "a"'
 run test two-sample one.csv moved.csv
 good
-prints 'rejected at level 0.05' 'assumed' 'standardised together' 'Widths' 'a  '
+prints 'rejected at level 0.05' 'assumed' 'standardised together' 'Looks' 'seen best by' 'a  '
 run test two-sample one.csv same.csv
 good
 prints 'not rejected at level 0.05'
@@ -247,6 +247,9 @@ prints 'p-value             1'
 LC_ALL=C awk -F, 'NR == 1 { print $0 ",copy"; next } { print $0 "," 3 * $1 }' pairs.csv >copies.csv
 run test independence copies.csv --x copy --y v --given u
 bad 3 'x is determined by what is given' '--given'
+LC_ALL=C awk -F, 'NR == 1 { print $0 ",square"; next } { print $0 "," $1 * $1 * 3 }' pairs.csv >squares.csv
+run test independence squares.csv --x square --y v --given u
+bad 3 'determined by what is given' '--given'
 run test independence pairs.csv --x u --y v --given u
 bad 2 "column 'u' is in two groups"
 run test independence pairs.csv --x u --y v --given w --method gamma

@@ -85,6 +85,15 @@ bad 3 'nothere.csv'
 head -n 2 points.csv >one.csv
 run test fit one.csv --density gaussian
 bad 3 'one row'
+head -n 3 points.csv >two.csv
+run test fit two.csv --density gaussian
+bad 3 'two rows' 'three rows at least'
+# scores of other rows: a shuffle by sorting
+{ head -n 1 scores.csv && tail -n +2 scores.csv | LC_ALL=C sort -t, -k2,2; } >shuffled.csv
+cut -d, -f1,2 draws.csv >drawn.csv
+run test fit drawn.csv --scores shuffled.csv
+good
+prints 'the scores do not depend on the points'
 run test fit points.csv --density gaussian --kernel 'laplace1(ell=1)'
 bad 2 'laplace1'
 printf 'a,y\n1,2\n' >labels.csv

@@ -23,6 +23,7 @@ VERBS = [
     "pca rows.csv -k 2 --kernel rbf(ell=2)",
     "cluster rows.csv -k 3",
     "test two-sample rows.csv held.csv --permutations 99",
+    "test two-sample rows.csv held.csv --method wild --permutations 99",
     "test independence rows.csv --x x1 --y y --permutations 99",
     "kernel rbf(ell=1) rows.csv --check",
     "info rows.gram",

@@ -96,6 +96,11 @@ cluster circles.csv -k 2 --ignore class -o l.csv
 cluster circles.csv -k 2 --ignore class --method spectral -o l.csv
 cca friedman.csv --x 1,2 --y 3,4 -k 1 -o c.csv
 couple friedman.csv friedman.csv -k 2 -o couple.gram
+compare friedman.csv --features x1,x2 --time 20s
+cv friedman.csv --features x1,x2 --kernel rbf(ell=1) --lambda 0.01 -o left.csv
+explain many.gram friedman.csv --row 3 --features x1
+explain logistic.gram blobs.csv
+report krr.gram sine.csv -o page.html
 net sine.csv --width 32 --depth 1 -o net.gram
 """
 

@@ -14,6 +14,31 @@ X, _ = regression(20)
 Y = X[:7] + 0.1
 
 
+class Bags(unittest.TestCase):
+    def setUp(self):
+        rng = np.random.default_rng(3)
+        self.bags = [rng.normal(size=(1 + i % 7, 2)) for i in range(12)]
+
+    def test_means_are_over_all_pairs_of_rows(self):
+        got = gram.Kernel("mean(rbf(ell=0.7))")(self.bags, self.bags[:5])
+        for i, a in enumerate(self.bags):
+            for j, b in enumerate(self.bags[:5]):
+                square = ((a[:, None] - b[None]) ** 2).sum(axis=2)
+                self.assertAlmostEqual(got[i, j], np.exp(-square / (2 * 0.7**2)).mean(), places=14)
+
+    def test_numbers_are_found_from_bags(self):
+        kernel = gram.Kernel("after(mean(rbf), rbf)").resolve(self.bags)
+        self.assertTrue(all(p.set for p in kernel.parameters))
+        np.testing.assert_array_equal(kernel.diag(self.bags), 1)
+
+    def test_bags_that_do_not_fit_are_named(self):
+        kernel = gram.Kernel("mean(rbf(ell=1))")
+        with self.assertRaisesRegex(ValueError, "2 to 3 columns"):
+            kernel([np.zeros((2, 2)), np.zeros((2, 3))])
+        with self.assertRaisesRegex(ValueError, r"X\[1\]"):
+            kernel([np.zeros((2, 2)), np.zeros((0, 2))])
+
+
 class Text(unittest.TestCase):
     def test_print_reads_back(self):
         for text in ["2*rbf(ell=0.3) + white()", "on(2, matern(nu=1.5, ell=2))", "rbf(ell=[1,2,0.1])", "poly(m=2, c=1)^2"]:

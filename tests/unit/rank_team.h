@@ -108,7 +108,8 @@ static inline double *team_place(const member *self, int64_t block, int64_t i, i
 {
     const int64_t rows = self->team->ranks / self->columns, columns = self->columns;
     const int owner = (int)(i / block % rows * columns + j / block % columns);
-    const int64_t at = (j / block / columns * block + j % block) * self->team->ld[owner] + i / block / rows * block + i % block;
+    const int64_t at =
+        (j / block / columns * block + j % block) * self->team->ld[owner] + i / block / rows * block + i % block;
     *part = (void *)self->team->posted[owner];
     return single ? (double *)(void *)((float *)*part + at) : (double *)*part + at;
 }
@@ -128,7 +129,8 @@ static inline double *team_whole(member *self, int64_t n, int64_t columns, int64
     if (!team_post(self, part, NULL)) return NULL;
     double *whole = calloc((size_t)(n * columns), sizeof *whole);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < (lower ? i + 1 : columns); j++) whole[i * columns + j] = team_read(self, block, i, j, single);
+        for (int64_t j = 0; j < (lower ? i + 1 : columns); j++)
+            whole[i * columns + j] = team_read(self, block, i, j, single);
     return team_wait(self->team) ? whole : (free(whole), NULL);
 }
 
@@ -264,8 +266,13 @@ static inline gram_status team_run(int ranks, int with_dense, gram_status (*play
     pthread_t threads[TEAM_MOST];
     gram_status status = GRAM_OK;
     for (int r = 0; r < ranks; r++) {
-        members[r] = (member){.team = &t, .rank = r, .with_dense = with_dense, .play = play, .out = out + r * count,
-                              .out_count = count, .fail_at = r == failing ? fail_at : -1};
+        members[r] = (member){.team = &t,
+                              .rank = r,
+                              .with_dense = with_dense,
+                              .play = play,
+                              .out = out + r * count,
+                              .out_count = count,
+                              .fail_at = r == failing ? fail_at : -1};
         if (pthread_create(&threads[r], NULL, team_member, &members[r]) != 0) abort();
     }
     for (int r = 0; r < ranks; r++) (void)pthread_join(threads[r], NULL);

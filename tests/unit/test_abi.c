@@ -800,6 +800,69 @@ static gram_status score_sum_up(world *w, void *given)
     return status;
 }
 
+/* Two folds of a straight line, or one baseline; `report` of either, NULL: none. */
+static gram_status with_folds(world *w, const void *cv_options, const void *compare_options, void *cv_report,
+                              void *compare_report)
+{
+    gram_learner *learner = NULL;
+    gram_table *table = NULL;
+    gram_cv *cv = NULL;
+    gram_comparison *comparison = NULL;
+    gram_compare_options quick;
+    gram_arrays arrays;
+    gram_arrays_start(&arrays, sizeof arrays);
+    gram_compare_options_init(&quick, sizeof quick);
+    quick.methods = "mean";
+    OK(w->context, gram_arrays_table(w->context, &arrays, &table));
+    OK(w->context, gram_learner_create(w->context, &learner));
+    OK(w->context, gram_learner_set(w->context, learner, "kernel", "rbf(ell=1)"));
+    OK(w->context, gram_learner_set(w->context, learner, "lambda", "0.1"));
+    gram_status status = gram_cv_table(w->context, learner, table, "t", cv_options, &cv);
+    if (status == GRAM_OK && cv_report) status = gram_cv_get_report(w->context, cv, cv_report);
+    if (status == GRAM_OK)
+        status = gram_compare_table(w->context, learner, table, "t", compare_options ? compare_options : &quick,
+                                    &comparison);
+    if (status == GRAM_OK && compare_report) status = gram_comparison_get_report(w->context, comparison, compare_report);
+    gram_comparison_destroy(comparison);
+    gram_cv_destroy(cv);
+    gram_learner_destroy(learner);
+    gram_table_destroy(table);
+    return status;
+}
+
+static gram_status cv_table(world *w, void *given)
+{
+    return with_folds(w, given, NULL, NULL, NULL);
+}
+
+static gram_status cv_get_report(world *w, void *given)
+{
+    return with_folds(w, NULL, NULL, given, NULL);
+}
+
+static gram_status compare_table(world *w, void *given)
+{
+    return with_folds(w, NULL, given, NULL, NULL);
+}
+
+static gram_status comparison_get_report(world *w, void *given)
+{
+    return with_folds(w, NULL, NULL, NULL, given);
+}
+
+static gram_status explain_table(world *w, void *given)
+{
+    gram_table *table = NULL;
+    gram_explanation *made = NULL;
+    gram_arrays arrays;
+    gram_arrays_start(&arrays, sizeof arrays);
+    OK(w->context, gram_arrays_table(w->context, &arrays, &table));
+    const gram_status status = gram_explain_table(w->context, w->model, table, "t", given, &made);
+    gram_explanation_destroy(made);
+    gram_table_destroy(table);
+    return status;
+}
+
 static gram_status preparation_learn(world *w, void *given)
 {
     gram_preparation *made = NULL;
@@ -1121,6 +1184,9 @@ INIT(gram_flow_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
 INIT(gram_cca_options)
+INIT(gram_compare_options)
+INIT(gram_cv_options)
+INIT(gram_explain_options)
 INIT(gram_cluster_options)
 INIT(gram_couple_options)
 INIT(gram_features_options)
@@ -1221,8 +1287,10 @@ typedef struct use {
 static const use uses[] = {
     READS(gram_context_create, gram_context_options, NULL, context_create),
     READS(gram_context_set_collective, gram_collective, "context_set_collective: table", set_collective),
-    FILLS(gram_context_collective_report, gram_collective_report, "context_collective_report: report", collective_report),
-    FILLS(gram_context_checkpoint_report, gram_checkpoint_report, "context_checkpoint_report: report", checkpoint_report),
+    FILLS(gram_context_collective_report, gram_collective_report, "context_collective_report: report",
+          collective_report),
+    FILLS(gram_context_checkpoint_report, gram_checkpoint_report, "context_checkpoint_report: report",
+          checkpoint_report),
     READS(gram_cg_solve, gram_cg_options, "cg_solve: options", cg_solve),
     FILLS(gram_cg_solve, gram_cg_report, "cg_solve: report", cg_solve_report),
     READS(gram_gp_likelihood, gram_gp_options, "gp_likelihood: options", gp_likelihood),
@@ -1311,6 +1379,11 @@ static const use uses[] = {
     FILLS(gram_study_trial, gram_trial, "study_trial: trial", study_trial),
     FILLS(gram_study_get_options, gram_study_options, "study_get_options: options", study_get_options),
     READS(gram_spectrum_create, gram_spectrum_options, "spectrum_create: options", spectrum_create),
+    READS(gram_cv_table, gram_cv_options, "cv_table: options", cv_table),
+    READS(gram_compare_table, gram_compare_options, "compare_table: options", compare_table),
+    FILLS(gram_cv_get_report, gram_cv_report, "cv_get_report: report", cv_get_report),
+    FILLS(gram_comparison_get_report, gram_cv_report, "comparison_get_report: report", comparison_get_report),
+    READS(gram_explain_table, gram_explain_options, "explain_table: options", explain_table),
     FILLS(gram_score_sum_up, gram_score_report, "score_sum_up: report", score_sum_up),
     READS(gram_preparation_learn, gram_preparation_options, "preparation_learn: options", preparation_learn),
     READS(gram_preparation_learn_both, gram_preparation_options, "preparation_learn_both: options",
@@ -1380,6 +1453,9 @@ static const struct owned {
     }
 static const use inits[] = {
     STARTS(gram_arrays),
+    STARTS(gram_cv_options),
+    STARTS(gram_compare_options),
+    STARTS(gram_explain_options),
     STARTS(gram_picture_options),
     STARTS(gram_predict_options),
     STARTS(gram_cg_options),

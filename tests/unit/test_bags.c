@@ -159,15 +159,15 @@ static void an_entry_depends_on_its_two_bags(void **state)
     make_rows(1, N, &part);
     part.n = M;
     OK(context, gram_points_create_bags(context, M, D, part.start, part.rows, &part.points));
-    double *k = test_matrix(context, kernel, x.points, NULL), *other = test_matrix(context, kernel, x.points, copy.points);
+    double *k = test_matrix(context, kernel, x.points, NULL),
+           *other = test_matrix(context, kernel, x.points, copy.points);
     double *some = test_matrix(context, kernel, part.points, x.points);
     for (int64_t i = 0; i < N; i++) {
         assert_true(k[i * N + i] == 1 && other[i * N + i] == 1);
         if (i % 10 == 9) assert_true(k[i * N + i - 1] == 1);
     }
     test_near("of a copy", NULL, N * N, other, k, 1e-12); /* above the diagonal sums run the other way */
-    for (int64_t i = 0; i < M; i++)
-        assert_true(test_same_bits(1, N, some + i * N, N, other + i * N, N));
+    for (int64_t i = 0; i < M; i++) assert_true(test_same_bits(1, N, some + i * N, N, other + i * N, N));
     free(k), free(other), free(some);
     gram_kernel_release(kernel);
     gram_points_release(x.points), gram_points_release(copy.points), gram_points_release(part.points);
@@ -231,8 +231,9 @@ static void after_features_sees_their_distance(void **state)
     for (int few = 0; few < 2; few++) { /* distances of many columns come from products */
         gram_kernel *mean = test_kernel(context, few ? "mean(matern(nu=1.5, ell=0.7), fourier=20)"
                                                      : "mean(matern(nu=1.5, ell=0.7), fourier=300)");
-        gram_kernel *after = test_kernel(context, few ? "after(mean(matern(nu=1.5, ell=0.7), fourier=20), rbf(ell=0.4))"
-                                                      : "after(mean(matern(nu=1.5, ell=0.7), fourier=300), rbf(ell=0.4))");
+        gram_kernel *after =
+            test_kernel(context, few ? "after(mean(matern(nu=1.5, ell=0.7), fourier=20), rbf(ell=0.4))"
+                                     : "after(mean(matern(nu=1.5, ell=0.7), fourier=300), rbf(ell=0.4))");
         double *own = test_matrix(context, mean, x.points, NULL), *other = test_matrix(context, mean, y.points, NULL);
         double *dots = test_matrix(context, mean, x.points, y.points),
                *k = test_matrix(context, after, x.points, y.points);
@@ -252,9 +253,9 @@ static void after_features_sees_their_distance(void **state)
 static void after_of_an_inner_product_is_the_kernel(void **state)
 {
     gram_context *context = *state;
-    static const char *const names[] = {"rbf(ell=0.8)",           "laplace(ell=0.8)", "matern(nu=1.5, ell=0.8)",
-                                        "matern(nu=1.7, ell=0.8)", "rq(alpha=2, ell=0.8)", "imq(c=0.8)",
-                                        "powexp(p=1.3, ell=0.8)"};
+    static const char *const names[] = {
+        "rbf(ell=0.8)",         "laplace(ell=0.8)", "matern(nu=1.5, ell=0.8)", "matern(nu=1.7, ell=0.8)",
+        "rq(alpha=2, ell=0.8)", "imq(c=0.8)",       "powexp(p=1.3, ell=0.8)"};
     double *data = test_spread(5, N, 3);
     float narrow[N * 3];
     for (int i = 0; i < N * 3; i++) narrow[i] = (float)data[i];
@@ -268,7 +269,8 @@ static void after_of_an_inner_product_is_the_kernel(void **state)
         double *rough = test_matrix(context, after, single, NULL);
         test_near("after", text, N * N, k, wanted, 1e-8); /* the root of what subtraction leaves at near points */
         test_near("of f32", text, N * N, rough, wanted, 1e-5);
-        for (int64_t j = 0; j < N; j++) assert_true(k[j * N + j] == wanted[j * N + j] && rough[j * N + j] == wanted[j * N + j]);
+        for (int64_t j = 0; j < N; j++)
+            assert_true(k[j * N + j] == wanted[j * N + j] && rough[j * N + j] == wanted[j * N + j]);
         free(k), free(wanted), free(rough);
         gram_kernel_release(after), gram_kernel_release(plain);
     }
@@ -356,9 +358,11 @@ static void what_does_not_fit_is_named(void **state)
     static const int64_t empty[] = {0, 2, 2}, two[] = {0, 2, 4}, one[] = {0, 1, 2};
     double out[4];
     gram_points *points = NULL, *plain = test_points(context, 2, 2, wide), *pairs = NULL;
-    gram_kernel *refused = NULL, *mean = test_kernel(context, "mean(rbf(ell=1))"), *rbf = test_kernel(context, "rbf(ell=1)");
+    gram_kernel *refused = NULL, *mean = test_kernel(context, "mean(rbf(ell=1))"),
+                *rbf = test_kernel(context, "rbf(ell=1)");
     gram_kernel *drawn = test_kernel(context, "mean(linear(c=1), fourier=8)");
-    REFUSED(context, gram_points_create_bags(context, 2, 1, empty, rows, &points), GRAM_ERROR_DATA, "bag 1 has no rows");
+    REFUSED(context, gram_points_create_bags(context, 2, 1, empty, rows, &points), GRAM_ERROR_DATA,
+            "bag 1 has no rows");
     REFUSED(context, gram_points_create_bags(context, 2, 1, two, rows, &points), GRAM_ERROR_DATA,
             "bag 1: row 1, column 0 is nan");
     OK(context, gram_points_create_bags(context, 2, 1, one, wide, &points));
@@ -366,12 +370,16 @@ static void what_does_not_fit_is_named(void **state)
     OK(context, gram_matrix(context, mean, points, NULL, out, 2)); /* bags of one row are their rows */
     assert_true(out[0] == 1 && fabs(out[1] - exp(-0.5)) < 1e-15);
     REFUSED(context, gram_matrix(context, mean, plain, NULL, out, 2), GRAM_ERROR_DIMENSION, "takes one, of bags");
-    REFUSED(context, gram_matrix(context, mean, points, pairs, out, 2), GRAM_ERROR_DIMENSION, "bags of x have 1 columns");
+    REFUSED(context, gram_matrix(context, mean, points, pairs, out, 2), GRAM_ERROR_DIMENSION,
+            "bags of x have 1 columns");
     REFUSED(context, gram_matrix(context, rbf, points, NULL, out, 2), GRAM_ERROR_UNSUPPORTED, "rbf does not take bags");
     REFUSED(context, gram_matrix(context, drawn, points, NULL, out, 2), GRAM_ERROR_UNSUPPORTED, "linear");
-    REFUSED(context, gram_kernel_parse(context, "after(linear, wendland(k=1))", &refused), GRAM_ERROR_ARGUMENT, "wendland");
-    REFUSED(context, gram_kernel_parse(context, "after(linear, 2*rbf)", &refused), GRAM_ERROR_ARGUMENT, "must be one of a distance");
-    REFUSED(context, gram_kernel_parse(context, "after(linear, rbf(ell=[1,2]))", &refused), GRAM_ERROR_ARGUMENT, "one length-scale");
+    REFUSED(context, gram_kernel_parse(context, "after(linear, wendland(k=1))", &refused), GRAM_ERROR_ARGUMENT,
+            "wendland");
+    REFUSED(context, gram_kernel_parse(context, "after(linear, 2*rbf)", &refused), GRAM_ERROR_ARGUMENT,
+            "must be one of a distance");
+    REFUSED(context, gram_kernel_parse(context, "after(linear, rbf(ell=[1,2]))", &refused), GRAM_ERROR_ARGUMENT,
+            "one length-scale");
     REFUSED(context, gram_kernel_parse(context, "after(linear)", &refused), GRAM_ERROR_SYNTAX, "',' and a kernel");
     REFUSED(context, gram_kernel_parse(context, "mean(rbf, 3)", &refused), GRAM_ERROR_SYNTAX, "fourier");
     gram_kernel_release(mean), gram_kernel_release(rbf), gram_kernel_release(drawn);

@@ -116,7 +116,8 @@ static gram_status open_world(gram_context *context, const char *kernel, world *
     gram_status status = GRAM_OK;
     w->x = test_spread(5, N + NEW, D);
     w->y = malloc(N * sizeof *w->y);
-    for (int64_t i = 0; i < N; i++) w->y[i] = sin(3 * w->x[i * D]) + w->x[i * D + 1] * w->x[i * D + 2] + 0.1 * (double)(i % 5);
+    for (int64_t i = 0; i < N; i++)
+        w->y[i] = sin(3 * w->x[i * D]) + w->x[i * D + 1] * w->x[i * D + 2] + 0.1 * (double)(i % 5);
     STEP(gram_points_create_f64(context, N, D, w->x, D, &w->points));
     STEP(gram_points_create_f64(context, NEW, D, w->x + N * D, D, &w->fresh));
     STEP(gram_kernel_parse(context, kernel, &w->kernel));
@@ -208,11 +209,33 @@ static gram_status play_gp(gram_context *context, member *self)
     STEP(open_world(context, "2*rbf(ell=[0.4,0.6,0.9]) + normalize(linear + 1)", &w));
     double *out = self->out;
     STEP(gram_gp_objective_value(context, w.kernel, w.points, w.y, &options, GRAM_GP_OBJECTIVE_ML, out, out + 1));
-    STEP(gram_gp_objective_value(context, w.kernel, w.points, w.y, &options, GRAM_GP_OBJECTIVE_LOO, out + 20, out + 21));
+    STEP(
+        gram_gp_objective_value(context, w.kernel, w.points, w.y, &options, GRAM_GP_OBJECTIVE_LOO, out + 20, out + 21));
     STEP(gram_gp_fit(context, w.kernel, w.points, w.y, &options, &gp));
     STEP(gram_gp_predict(context, gp, w.fresh, NULL, 0, out + 40, out + 40 + NEW));
 done:
     gram_gp_destroy(gp);
+    close_world(&w);
+    return status;
+}
+
+/* A permutation test: its sums over pairs are the same bits for any number of ranks, and so is the p-value. */
+static gram_status play_test(gram_context *context, member *self)
+{
+    gram_status status = GRAM_OK;
+    world w = {0};
+    gram_mmd_options options;
+    gram_mmd_result result;
+    gram_mmd_options_init(&options, sizeof options);
+    gram_mmd_result_init(&result, sizeof result);
+    options.permutations = 99;
+    options.method = GRAM_MMD_TEST_PERMUTATION;
+    STEP(open_world(context, "rbf(ell=0.4)", &w));
+    STEP(gram_mmd_test(context, w.kernel, w.points, w.fresh, &options, &result));
+    self->out[0] = result.statistic;
+    self->out[1] = result.p_value;
+done:
+    gram_mmd_result_clear(&result);
     close_world(&w);
     return status;
 }
@@ -223,8 +246,10 @@ typedef struct road {
     double tolerance;
 } road;
 
-static const road ROADS[] = {{"products", play_products, 1e-12}, {"exact", play_exact, 1e-10}, {"mixed", play_mixed, 1e-10},
-                             {"cg", play_cg, 1e-8},              {"landmarks", play_landmarks, 1e-9}, {"gp", play_gp, 1e-9}};
+static const road ROADS[] = {{"products", play_products, 1e-12},  {"exact", play_exact, 1e-10},
+                             {"mixed", play_mixed, 1e-10},        {"cg", play_cg, 1e-8},
+                             {"landmarks", play_landmarks, 1e-9}, {"gp", play_gp, 1e-9},
+                             {"test", play_test, 1e-12}};
 
 static void check_road(const road *r, int with_dense)
 {
@@ -280,9 +305,9 @@ static void failures_end_all_ranks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_right),   cmocka_unit_test(faults_are_heard_by_all),
-        cmocka_unit_test(tables_are_checked),     cmocka_unit_test(ranks_give_what_one_gives),
-        cmocka_unit_test(tables_need_no_dense),   cmocka_unit_test(failures_end_all_ranks),
+        cmocka_unit_test(operations_are_right), cmocka_unit_test(faults_are_heard_by_all),
+        cmocka_unit_test(tables_are_checked),   cmocka_unit_test(ranks_give_what_one_gives),
+        cmocka_unit_test(tables_need_no_dense), cmocka_unit_test(failures_end_all_ranks),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

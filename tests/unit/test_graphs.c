@@ -43,8 +43,8 @@ static void write_graph(const graph *g, const int *order, char *text)
         at += sprintf(at, "n%d:%c ", p, g->label[i]);
         for (int q = 0; q < p; q++)
             if (g->edge[i][order[q]])
-                at += sprintf(at, (p + q) % 2 ? "n%d-n%d:%d; " : "n%d-n%d:%d n%d-n%d:%d ", p, q, g->edge[i][order[q]], q, p,
-                              g->edge[i][order[q]]);
+                at += sprintf(at, (p + q) % 2 ? "n%d-n%d:%d; " : "n%d-n%d:%d n%d-n%d:%d ", p, q, g->edge[i][order[q]],
+                              q, p, g->edge[i][order[q]]);
     }
 }
 
@@ -223,7 +223,8 @@ static void names_of_nodes_do_not_matter(void **state)
     OK(context, read_graphs(context, &turned));
     for (int c = 0; c < 2; c++) {
         gram_kernel *kernel = test_kernel(context, CASES[c].kernel);
-        double *k = test_matrix(context, kernel, x.points, NULL), *other = test_matrix(context, kernel, turned.points, NULL);
+        double *k = test_matrix(context, kernel, x.points, NULL),
+               *other = test_matrix(context, kernel, turned.points, NULL);
         double *cross = test_matrix(context, kernel, x.points, turned.points);
         assert_true(test_same_bits(N, N, k, N, other, N));
         test_near("across", CASES[c].kernel, N * N, cross, k, 1e-14);
@@ -259,7 +260,8 @@ static void refuse(gram_context *context, const char *cell, const char *part)
     gram_table_options_init(&options, sizeof options);
     options.graphs = "g";
     (void)snprintf(csv, sizeof csv, "g,y\na-b,1\n%s,2\n", cell);
-    REFUSED(context, gram_table_read_memory(context, "g.csv", csv, strlen(csv), &options, &table), GRAM_ERROR_DATA, part);
+    REFUSED(context, gram_table_read_memory(context, "g.csv", csv, strlen(csv), &options, &table), GRAM_ERROR_DATA,
+            part);
     assert_non_null(strstr(gram_context_message(context), "g.csv:3:"));
 }
 
@@ -301,10 +303,8 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_count_as_twins_do),
-        cmocka_unit_test(names_of_nodes_do_not_matter),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(what_is_no_graph_is_named_with_its_line),
+        cmocka_unit_test(kernels_count_as_twins_do), cmocka_unit_test(names_of_nodes_do_not_matter),
+        cmocka_unit_test(threads_change_no_bit),     cmocka_unit_test(what_is_no_graph_is_named_with_its_line),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

@@ -486,6 +486,47 @@ static void columns(void **state)
     gram_context_destroy(context);
 }
 
+/* Of a few rows scores are made without an engine: the largest U over its deviation that the normal approximation reports. */
+static void columns_of_few_rows(void **state)
+{
+    enum { N = 14, M = 11 };
+    static const double factors[] = {0.25, 0.5, 1, 2};
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    double *x = sample_normal(5, N), *y = sample_normal(6, M), pool[N + M], score, most = -1e300;
+    gram_points *px = test_points(context, N, 1, x), *py = test_points(context, M, 1, y);
+    gram_kernel *open = test_kernel(context, "rbf"), *median = NULL;
+    gram_parameter ell;
+    (void)state;
+    for (int i = 0; i < N + M; i++) pool[i] = i < N ? x[i] : y[i - N];
+    gram_points *both = test_points(context, N + M, 1, pool);
+    OK(context, gram_kernel_resolve(context, open, both, &median));
+    OK(context, gram_kernel_parameter_get(context, median, 0, &ell));
+    for (int f = 0; f < 4; f++) {
+        const double width = ell.value * factors[f];
+        gram_kernel *kernel = NULL;
+        gram_mmd_options options;
+        gram_mmd_result result;
+        gram_mmd_options_init(&options, sizeof options);
+        gram_mmd_result_init(&result, sizeof result);
+        options.method = GRAM_MMD_TEST_NORMAL;
+        OK(context, gram_kernel_with_values(context, median, &width, &kernel));
+        OK(context, gram_mmd_test(context, kernel, px, py, &options, &result));
+        most = fmax(most, result.statistic / result.null_deviation);
+        gram_mmd_result_clear(&result);
+        gram_kernel_release(kernel);
+    }
+    OK(context, gram_mmd_columns(context, px, py, &score, NULL));
+    if (fabs(score - most) > 1e-10 * fabs(most)) FAIL_TEST("score %.17g, want %.17g", score, most);
+    gram_points_release(px);
+    gram_points_release(py);
+    gram_points_release(both);
+    gram_kernel_release(open);
+    gram_kernel_release(median);
+    free(x);
+    free(y);
+    gram_context_destroy(context);
+}
+
 static void bad_arguments(void **state)
 {
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
@@ -615,7 +656,7 @@ int main(void)
                                        cmocka_unit_test(moments),           cmocka_unit_test(tails),
                                        cmocka_unit_test(student_tails),     cmocka_unit_test(closed_form),
                                        cmocka_unit_test(witness),           cmocka_unit_test(equal_rows),
-                                       cmocka_unit_test(columns),           cmocka_unit_test(bad_arguments),
+                                       cmocka_unit_test(columns), cmocka_unit_test(columns_of_few_rows),           cmocka_unit_test(bad_arguments),
                                        cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "method_ways.h"
 #include "oom.h"
+#include "picture/script_parts.h"
 
 enum { N = 30 };
 
@@ -244,7 +245,8 @@ static void observations_and_relevances(void **state)
                             0,     0,           0};
     taught of = teach(*state, &ard, N);
     gram_picture *picture = drawn(&of, NULL);
-    double pairs[2 * N], bars[4], f[N];
+    static double plane[3 * 80 * 80];
+    double pairs[2 * N], bars[6], f[N], rmse = 0;
     const char *what;
     OK(*state, gram_learner_fitted(*state, of.learner, of.model, f, &what));
     assert_int_equal(block(picture, "pairs", 2 * N, pairs), 2 * N);
@@ -252,12 +254,76 @@ static void observations_and_relevances(void **state)
         assert_true(pairs[2 * i] == f[i]);
         assert_true(pairs[2 * i + 1] == gram_learner_lesson(of.learner)->data->y[i]);
     }
-    assert_int_equal(block(picture, "bars", 4, bars), 4);
-    assert_true(bars[0] == 2 && bars[1] == 0 && bars[2] == 0.25 && bars[3] == 1);
+    assert_int_equal(block(picture, "bars", 6, bars), 6);
+    assert_true(bars[0] == 2 && bars[1] == 0 && bars[3] == 0.25 && bars[4] == 1);
+    has(picture, "relevance, 1/ell");
+    /* the score of what is drawn, and a map of two features that has what the model predicts there */
+    for (int i = 0; i < N; i++) rmse += pow(pairs[2 * i + 1] - pairs[2 * i], 2) / N;
+    const char *title = strstr(script_of(picture), "set title 'rmse ");
+    double said = 0;
+    assert_true(title && gram_number_parse(title + strlen("set title 'rmse "), 12, &said) > 0);
+    assert_true(fabs(said - sqrt(rmse)) < 1e-3 * said);
+    assert_int_equal(block(picture, "plane", 3 * 80 * 80, plane), 3 * 80 * 80);
+    for (int c = 0; c < 80 * 80; c += 613) {
+        double value = 0;
+        OK(*state, gram_predict(*state, of.model, NULL, 1, plane + 3 * c, 2, &value, 1));
+        test_near("map", NULL, 1, plane + 3 * c + 2, &value, 1e-9);
+    }
     has(picture, "set ytics ('x1' 0, 'x2' 1)");
     has(picture, "set yrange [1.6:-0.6]\n");
     gram_picture_destroy(picture);
     forget(&of);
+}
+
+/* Two classes of three features: the curves are of rows that fits left out, with the classes' names, the area and counts. */
+static void curves_of_left_out_rows(void **state)
+{
+    static const way both[] = {
+        {"left out", WAY_NUMBERS,
+         {{"method", "logistic"}, {"kernel", "rbf(ell=1)"}, {"lambda", "0.01"}, {"estimate", "folds:4"}}, 0, 0, 0},
+        {"fitted", WAY_NUMBERS, {{"method", "logistic"}, {"kernel", "rbf(ell=1)"}, {"lambda", "0.01"}, {"estimate", "no"}},
+         0, 0, 0}};
+    gram_string csv = {0};
+    double areas[2];
+    gram_string_add(&csv, "a,b,c,kind\n");
+    for (int i = 0; i < 80; i++)
+        gram_string_add(&csv, "%d,%d,%d,%s\n", i * 7 % 23, i * 11 % 17, i * 5 % 13,
+                        (i * 7 % 23 > 11) != (i * 3 % 7 == 0) ? "yes" : "no");
+    for (int k = 0; k < 2; k++) {
+        taught of = teach_table(*state, &both[k], csv.data);
+        gram_picture *picture = drawn(&of, NULL);
+        double roc[2 * 90], bins[30], rows = 0, area = 0;
+        const int64_t count = block(picture, "roc", 2 * 90, roc) / 2, filled = block(picture, "bins", 30, bins) / 3;
+        for (int64_t i = 1; i < count; i++)
+            area += (roc[2 * i] - roc[2 * i - 2]) * (roc[2 * i + 1] + roc[2 * i - 1]) / 2;
+        for (int64_t i = 0; i < filled; i++) rows += bins[3 * i + 2];
+        assert_true(rows == 2 * 80); /* each row has two probabilities */
+        has(picture, k == 0 ? "left-out rows" : "rows of the fit");
+        has(picture, "'false positive rate (no taken for yes)");
+        has(picture, "'true positive rate (yes found)");
+        const char *title = strstr(script_of(picture), "AUC ");
+        assert_true(title && gram_number_parse(title + 4, 8, &areas[k]) > 0 && fabs(areas[k] - area) < 1e-3);
+        gram_picture_destroy(picture);
+        forget(&of);
+    }
+    assert_true(areas[0] < areas[1] - 0.02); /* what the fit says of its own rows flatters */
+    gram_string_free(&csv);
+}
+
+/* Long numbers do not run into each other: at most five tics. */
+static void few_tics(void **state)
+{
+    static const struct {
+        double from, to;
+        const char *tics;
+    } cases[] = {{-2000, 16000, "set xtics 5000\n"}, {0, 1, "set xtics 0.25\n"}, {0, 7, "set xtics 2\n"}, {3, 3, ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gram_string script = {0};
+        gram_script_few_tics(&script, "x", cases[i].from, cases[i].to);
+        assert_string_equal(script.data ? script.data : "", cases[i].tics);
+        gram_string_free(&script);
+    }
 }
 
 /* An additive model: each component over its own feature is what the model says of that term, with its band where it knows one. */
@@ -987,6 +1053,8 @@ int main(void)
         cmocka_unit_test(the_first_by_default),
         cmocka_unit_test(data_and_curve),
         cmocka_unit_test(observations_and_relevances),
+        cmocka_unit_test(curves_of_left_out_rows),
+        cmocka_unit_test(few_tics),
         cmocka_unit_test(components_of_sums),
         cmocka_unit_test(arrows_are_two_deviations),
         cmocka_unit_test(groups_of_a_column),

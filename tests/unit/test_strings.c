@@ -233,6 +233,70 @@ static void matrices_are_positive(void **state)
     free_texts(&x);
 }
 
+/* ---- sets ---- */
+
+enum { SETS = 30, OTHERS = 17, ITEMS = 9 };
+
+/* Sets of 0 to 6 of 9 items as bits, and as lists in cells, which are written in many ways. */
+static gram_points *make_sets(gram_context *context, uint64_t seed, int64_t n, unsigned *bits)
+{
+    static const char *const names[ITEMS] = {"red", "dark blue", "x-1", "gr\xc3\xbcn", "7", "a b c", "b", "ab", "ba"};
+    static const char *const forms[][3] = {{"[", ", ", "]"}, {"{", ";", "}"}, {"(", " | ", ")"}};
+    char csv[SETS * 160], *at = csv + sprintf(csv, "s\n");
+    gram_table_options options;
+    gram_table *table = NULL;
+    gram_points *points = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const char *const *form = forms[i % 3];
+        int count = 0;
+        bits[i] = (unsigned)(i == 4 || i == 5 ? 0 : test_bits(&seed) & test_bits(&seed)) & ((1u << ITEMS) - 1);
+        at += sprintf(at, "\"%s", form[0]);
+        for (int pass = 0; pass < 2; pass++) /* items twice, in another order the second time */
+            for (int k = 0; k < ITEMS; k++) {
+                const int item = pass ? ITEMS - 1 - k : k;
+                if (bits[i] >> item & 1) at += sprintf(at, "%s%s", count++ ? form[1] : "", names[item]);
+            }
+        at += sprintf(at, "%s\"\n", form[2]);
+    }
+    gram_table_options_init(&options, sizeof options);
+    options.texts = "s";
+    OK(context, gram_table_read_memory(context, "s.csv", csv, strlen(csv), &options, &table));
+    OK(context, gram_points_of_table(context, table, 1, NULL, &points));
+    gram_table_destroy(table);
+    return points;
+}
+
+static int size_of(unsigned bits)
+{
+    int count = 0;
+    for (int k = 0; k < ITEMS; k++) count += (int)(bits >> k & 1);
+    return count;
+}
+
+static void sets_are_counted(void **state)
+{
+    gram_context *context = *state;
+    unsigned a[SETS], b[OTHERS];
+    gram_points *x = make_sets(context, 5, SETS, a), *y = make_sets(context, 6, OTHERS, b);
+    gram_kernel *both = test_kernel(context, "intersection"), *share = test_kernel(context, "tanimoto");
+    double *m = test_matrix(context, both, x, y), *t = test_matrix(context, share, x, y);
+    double *own = test_matrix(context, share, x, NULL);
+    for (int i = 0; i < SETS; i++)
+        for (int j = 0; j < OTHERS; j++) {
+            const double all = size_of(a[i] | b[j]), shared = size_of(a[i] & b[j]);
+            assert_true(m[i * OTHERS + j] == shared);
+            if (fabs(t[i * OTHERS + j] - (all > 0 ? shared / all : 1)) > 1e-15)
+                FAIL_TEST("tanimoto of %x and %x is %g", a[i], b[j], t[i * OTHERS + j]);
+        }
+    for (int i = 0; i < SETS * SETS; i++) assert_true(own[i] == own[i % SETS * SETS + i / SETS]);
+    for (int i = 0; i < SETS; i++) assert_true(own[i * SETS + i] == 1);
+    free(m), free(t), free(own);
+    gram_kernel_release(both);
+    gram_kernel_release(share);
+    gram_points_release(x);
+    gram_points_release(y);
+}
+
 static void what_does_not_fit_is_named(void **state)
 {
     gram_context *context = *state;
@@ -264,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_count_as_twins_do),
         cmocka_unit_test(matrices_are_positive),
+        cmocka_unit_test(sets_are_counted),
         cmocka_unit_test(what_does_not_fit_is_named),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

@@ -253,7 +253,8 @@ gram_status gram_ranks_gather_dealt(gram_context *context, const char *what, int
     TRY(gram_ranks_gather(context, what, count, width, sorted));
     for (int r = 0; r < ranks; r++) {
         gram_ranks_part(context, count, r, &first, &end);
-        for (int64_t k = first; k < end; k++) memcpy(values + ((k - first) * ranks + r) * width, sorted + k * width, row);
+        for (int64_t k = first; k < end; k++)
+            memcpy(values + ((k - first) * ranks + r) * width, sorted + k * width, row);
     }
 done:
     gram_give(context, sorted);

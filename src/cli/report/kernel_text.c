@@ -17,35 +17,21 @@ void cli_add_kernel(gram_string *text, const char *label, const gram_kernel *ker
     gram_string_add(text, "\n");
 }
 
-/* The kernel with the numbers that reports show; NULL if it cannot be read again. */
-static gram_kernel *shorten(cli_session *session, const gram_kernel *kernel)
-{
-    gram_kernel *found = NULL;
-    gram_string words = {0};
-    gram_kernel_append_short(kernel, &words);
-    if (words.failed || !words.data || gram_kernel_parse(session->context, words.data, &found) < 0) found = NULL;
-    gram_string_free(&words);
-    return found;
-}
-
 int cli_words_print(cli_session *session, gram_string *text, const gram_kernel *kernel, int64_t d)
 {
     int any = 0, first = 0;
-    gram_kernel *shown = shorten(session, kernel);
     for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) {
         gram_string words = {0};
-        if (gram_kernel_append_words(session->context, shown ? shown : kernel, d, (gram_tool)tool, &words) < 0 ||
-            words.failed)
+        if (gram_kernel_append_words(session->context, kernel, d, (gram_tool)tool, &words) < 0 || words.failed)
             text->failed = 1;
         if (words.length > 0) {
             if (!any) cli_add_heading(session, text, "In other tools");
             any = 1;
             first |= tool == GRAM_TOOL_SCIKIT_LEARN;
-            cli_add_row(text, gram_tool_name((gram_tool)tool), words.data);
+            cli_add_rounded(text, gram_tool_name((gram_tool)tool), words.data);
         }
         gram_string_free(&words);
     }
-    gram_kernel_release(shown);
     return first;
 }
 

@@ -57,6 +57,25 @@ void cli_add_number(gram_string *text, const char *label, double value)
     if (!isnan(value)) cli_add_row(text, label, cli_short_number(value, number));
 }
 
+void cli_add_rounded(gram_string *text, const char *label, const char *value)
+{
+    gram_string row = {0};
+    while (*value) {
+        double number;
+        char shown[CLI_SHORT_SIZE];
+        const int begins = *value >= '0' && *value <= '9';
+        const size_t length = begins ? gram_number_parse(value, strlen(value), &number) : strcspn(value, "0123456789");
+        if (begins && length > 8) /* six digits, a point and a sign of the exponent are short enough */
+            gram_string_add(&row, "%s", cli_short_number(number, shown));
+        else
+            gram_string_put(&row, value, length > 0 ? length : 1);
+        value += length > 0 ? length : 1;
+    }
+    cli_add_row(text, label, row.data ? row.data : "");
+    text->failed |= row.failed;
+    gram_string_free(&row);
+}
+
 void cli_add_heading(cli_session *session, gram_string *text, const char *heading)
 {
     gram_string_add(text, "\n%s%s%s\n", cli_bold(session->common), heading, cli_plain(session->common));

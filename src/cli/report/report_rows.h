@@ -12,6 +12,8 @@ char *cli_short_number(double value, char out[CLI_SHORT_SIZE]);
 /* A label, and spaces up to the column where values start. */
 void cli_add_label(gram_string *text, const char *label);
 void cli_add_row(gram_string *text, const char *label, const char *value);
+/* A row whose value has numbers in it, each in at most six digits: JSON has all. */
+void cli_add_rounded(gram_string *text, const char *label, const char *value);
 /* Words and the end of the line: what is long is broken after one of the characters `after`, and goes on from `column`. What is broken after
  * ", " can still be read back as a kernel. */
 void cli_add_wrapped(gram_string *text, const char *words, const char *after, size_t column);

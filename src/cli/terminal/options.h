@@ -113,7 +113,7 @@ typedef struct cli_data {
 
 /* What --format and --missing may be, and what help says of the former. */
 extern const cli_choice cli_formats[], cli_missings[];
-#define CLI_FORMAT_HELP "csv, tsv, npy, libsvm or sqlite (default: by the file's ending)"
+#define CLI_FORMAT_HELP "csv, tsv, npy, npz, libsvm, sqlite, fasta or txt (default: by the file's ending)"
 
 cli_group cli_common_group(cli_common *common);
 enum { CLI_DATA_OPTIONS = 5 }; /* the last is --scale */

@@ -136,7 +136,7 @@ static void add_model(gram_string *text, const info_state *state)
 static void add_alpha(gram_string *text, const info_state *state)
 {
     char words[GRAM_ELSEWHERE_SIZE];
-    if (gram_model_elsewhere(state->model, words)[0]) cli_add_row(text, "  ridge", words);
+    if (gram_model_elsewhere(state->model, words)[0]) cli_add_rounded(text, "  ridge", words);
 }
 
 static void write_table(cli_session *session, const void *report_, gram_string *text)

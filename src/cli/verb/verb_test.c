@@ -76,18 +76,19 @@ static void json_count(gram_json *json, const char *key, int64_t count)
         gram_json_null(json, key);
 }
 
-void cli_test_add_kernels(gram_string *text, const cli_test_outcome *outcome)
+/* With commas between; `whole`: in all digits. */
+static void add_kernels(gram_string *text, const cli_test_outcome *outcome, int whole)
 {
     for (int k = 0; k < outcome->kernel_count; k++) {
         if (k > 0) gram_string_add(text, ", ");
-        gram_kernel_append(outcome->kernels[k], text);
+        (whole ? gram_kernel_append : gram_kernel_append_short)(outcome->kernels[k], text);
     }
 }
 
 static void start_json(gram_json *json, const cli_test_outcome *outcome)
 {
     gram_string kernels = {0};
-    cli_test_add_kernels(&kernels, outcome);
+    add_kernels(&kernels, outcome, 1);
     gram_json_string(json, "test", outcome->test);
     gram_json_string(json, "method", outcome->method);
     gram_json_number(json, "statistic", outcome->statistic);
@@ -115,7 +116,7 @@ void cli_test_print(gram_string *text, const cli_test_outcome *outcome)
     if (outcome->assumes) {
         cli_add_row(text, "assumed", outcome->assumes);
         cli_add_label(text, "kernel");
-        cli_test_add_kernels(text, outcome);
+        add_kernels(text, outcome, 0);
         gram_string_add(text, "\n");
     }
     cli_add_row(text, "statistic", cli_short_number(outcome->statistic, number));

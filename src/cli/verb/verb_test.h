@@ -49,8 +49,7 @@ typedef struct cli_test_outcome {
 /* What it assumes, its permutations, and mean and deviation of the statistic if the hypothesis holds: keys of an open object. */
 void cli_test_json(gram_json *json, const cli_test_outcome *outcome, double null_mean, double null_deviation);
 
-/* The kernels, "rbf(ell=1), rbf(ell=2)" for two of them; the rows that every test has; and one for rows that were dropped, if any were. */
-void cli_test_add_kernels(gram_string *text, const cli_test_outcome *outcome);
+/* The rows that every test has; and one for rows that were dropped, if any were. */
 void cli_test_print(gram_string *text, const cli_test_outcome *outcome);
 void cli_test_print_dropped(gram_string *text, int64_t dropped);
 

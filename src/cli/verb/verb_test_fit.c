@@ -182,9 +182,9 @@ static int run(cli_session *session, char **operands, void *report)
     const int code = cli_scored_read(session, usage.verb, operands[0], r->data, r->choice, 0, &r->scored);
     if (code != CLI_DONE) return code;
     r->points = gram_scored_points_get_report(r->scored);
-    if (r->points->n < 2)
-        return cli_fail(CLI_BAD_DATA, "A test needs a sample.", "test fit: %s: one row, need at least two",
-                        r->points->file);
+    if (r->points->n < 3)
+        return cli_fail(CLI_BAD_DATA, "A test needs a sample: three rows at least, and more to show anything.",
+                        "test fit: %s has %s", r->points->file, r->points->n == 1 ? "one row" : "two rows");
     const int code_of_law = cli_scored_law(session, usage.verb, r->choice, r->data, r->scored, &r->law);
     if (code_of_law != CLI_DONE) return code_of_law;
     if (test->plot) {

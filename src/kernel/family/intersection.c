@@ -58,6 +58,7 @@ const gram_kernel_type gram_kernel_intersection = {
     .name = "intersection",
     .formula = "sum_l min(x_l, y_l)",
     .form = GRAM_FORM_COORDS,
+    .on_texts = &gram_kernel_set_intersection,
     .spec_count = 0,
     .facts = facts,
     .pinned = 1,

@@ -39,6 +39,50 @@ static uint64_t next_word(const unsigned char *text, int64_t length, int64_t *at
     return key == GRAM_NO_SYMBOL ? 0 : key;
 }
 
+/* ---- items of a list ---- */
+
+static int is_blank(unsigned char c)
+{
+    return c == ' ' || c == '\t' || c == '"' || c == '\'';
+}
+
+static int is_bar(unsigned char c)
+{
+    return c == ',' || c == ';' || c == '|';
+}
+
+/* The next item of a list whose items end at bars, or at blanks if it has no bars; without blanks around it. */
+static uint64_t next_item(const unsigned char *text, int64_t length, int bars, int64_t *at)
+{
+    uint64_t key = 0;
+    while (*at < length && is_blank(text[*at])) ++*at;
+    const int64_t start = *at;
+    while (*at < length && !(bars ? is_bar(text[*at]) : is_blank(text[*at]))) ++*at;
+    int64_t end = (*at)++;
+    while (end > start && is_blank(text[end - 1])) end--;
+    if (end == start) return GRAM_NO_SYMBOL;
+    for (int64_t i = start; i < end; i++) key = gram_feature_mix(key, (uint64_t)text[i] + 1);
+    return key == GRAM_NO_SYMBOL ? 0 : key;
+}
+
+static gram_symbols read_items(const unsigned char *text, int64_t length, uint64_t *code)
+{
+    int64_t count = 0, at = 0;
+    int bars = 0;
+    while (length > 0 && is_blank(text[length - 1])) length--;
+    while (at < length && is_blank(text[at])) at++;
+    if (length - at >= 2 && memchr("[{(", text[at], 3) && memchr("]})", text[length - 1], 3)) {
+        at++;
+        length--;
+    }
+    for (int64_t i = at; i < length; i++) bars |= is_bar(text[i]);
+    while (at < length) {
+        const uint64_t item = next_item(text, length, bars, &at);
+        if (item != GRAM_NO_SYMBOL) code[count++] = item;
+    }
+    return (gram_symbols){count, code};
+}
+
 static uint64_t base_of(unsigned char letter)
 {
     switch (letter | 0x20) {
@@ -56,6 +100,7 @@ static gram_symbols read_symbols(int over, const char *bytes, int64_t length, ui
 {
     const unsigned char *text = (const unsigned char *)bytes;
     int64_t count = 0;
+    if (over == GRAM_OVER_ITEMS) return read_items(text, length, code);
     for (int64_t at = 0; at < length;) {
         switch (over) {
         case GRAM_OVER_LETTERS: code[count++] = next_letter(text, length, &at); break;
@@ -170,7 +215,10 @@ static gram_status make_text(void *argument, const gram_worker *worker)
         return status;
     }
     const gram_symbols symbols =
-        read_symbols(m->type->over < 0 ? GRAM_OVER_BYTES : (int)m->par[m->type->over], m->texts->text + m->texts->start[i], length, code);
+        read_symbols(m->type->sets       ? GRAM_OVER_ITEMS
+                     : m->type->over < 0 ? GRAM_OVER_BYTES
+                                         : (int)m->par[m->type->over],
+                     m->texts->text + m->texts->start[i], length, code);
     m->type->features(m->par, &symbols, &sink);
     for (int64_t k = 0; sink.status >= 0 && k < sink.size; k++)
         if (sink.table[k].key && sink.table[k].value != 0) sink.table[count++] = sink.table[k];
@@ -237,11 +285,12 @@ static gram_status no_features(gram_context *context, const making *m, int64_t i
 static gram_status fill_rows(gram_context *context, const making *m, int64_t total, struct gram_derived *derived)
 {
     gram_status status = GRAM_OK;
-    const int scaled = m->par[m->type->scaled] != 0;
+    const int scaled = !m->type->sets && m->par[m->type->scaled] != 0;
     gram_objects shape = {.kind = GRAM_OBJECT_SPARSE, .count = m->texts->count};
     TRY(gram_take(context, "features of texts", total + 1, sizeof(uint64_t), (void **)&derived->keys));
     shape.d = list_keys(m, derived->keys);
-    if (shape.d < 1) shape.d = 1;
+    if (shape.d < 1) derived->keys[0] = 0; /* which no feature has */
+    if (shape.d < 1 || m->type->sets) shape.d++; /* one more for what other texts have beside (translate) */
     FAIL_IF(shape.d > INT32_MAX, context, GRAM_ERROR_OVERFLOW, "%s: more features than can be told apart",
             m->type->name);
     TRY(gram_take(context, "features of texts", shape.count + 1, sizeof(int64_t), &shape.own[0]));
@@ -255,7 +304,7 @@ static gram_status fill_rows(gram_context *context, const making *m, int64_t tot
         if (!(length > 0)) TRY(no_features(context, m, i));
         start[i] = at;
         for (int64_t k = 0; k < m->count[i]; k++) {
-            index[at] = (int32_t)find_key(derived->keys, shape.d, m->made[i][k].key);
+            index[at] = (int32_t)find_key(derived->keys, shape.d - m->type->sets, m->made[i][k].key);
             value[at++] = m->made[i][k].value / length;
         }
     }
@@ -351,28 +400,34 @@ done:
     return status;
 }
 
-/* Keys ascend in both, so that indices that ascend still do. */
+/* Keys ascend in both, so that indices that ascend still do. Of sets what is left out counts in their size: it becomes the last column, which no other text has. */
 static gram_status translate(gram_context *context, const struct gram_derived *from, const struct gram_derived *to,
                              gram_objects **rows)
 {
     gram_status status = GRAM_OK;
     const gram_objects *own = from->rows;
-    const int64_t total = own->start[own->count];
+    const int sets = to->type->sets;
+    const int64_t total = own->start[own->count], keys = to->rows->d - sets;
     gram_objects shape = {.kind = GRAM_OBJECT_SPARSE, .count = own->count, .d = to->rows->d};
     TRY(gram_take(context, "features of texts", own->count + 1, sizeof(int64_t), &shape.own[0]));
-    TRY(gram_take(context, "features of texts", total + 1, sizeof(int32_t), &shape.own[1]));
-    TRY(gram_take(context, "features of texts", total + 1, sizeof(double), &shape.own[2]));
+    TRY(gram_take(context, "features of texts", total + own->count + 1, sizeof(int32_t), &shape.own[1]));
+    TRY(gram_take(context, "features of texts", total + own->count + 1, sizeof(double), &shape.own[2]));
     int64_t *start = shape.own[0], at = 0;
     int32_t *index = shape.own[1];
     double *value = shape.own[2];
     for (int64_t i = 0; i < own->count; i++) {
+        double beside = 0;
         start[i] = at;
         for (int64_t k = own->start[i]; k < own->start[i + 1]; k++) {
-            const int64_t column = find_key(to->keys, to->rows->d, from->keys[own->index[k]]);
+            const int64_t column = find_key(to->keys, keys, from->keys[own->index[k]]);
+            if (column < 0) beside += own->value[k] * own->value[k];
             if (column < 0) continue;
             index[at] = (int32_t)column;
             value[at++] = own->value[k];
         }
+        if (!sets || beside == 0) continue;
+        index[at] = (int32_t)keys;
+        value[at++] = sqrt(beside);
     }
     start[own->count] = at;
     shape.start = start;

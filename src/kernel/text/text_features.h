@@ -25,7 +25,7 @@ static inline uint64_t gram_feature_mix(uint64_t key, uint64_t symbol)
 }
 
 /* The symbols of a text: code[0 .. count), GRAM_NO_SYMBOL where none is (a letter that is no base of DNA). */
-enum { GRAM_OVER_LETTERS, GRAM_OVER_BYTES, GRAM_OVER_WORDS, GRAM_OVER_DNA, GRAM_OVER_STRANDS };
+enum { GRAM_OVER_LETTERS, GRAM_OVER_BYTES, GRAM_OVER_WORDS, GRAM_OVER_DNA, GRAM_OVER_STRANDS, GRAM_OVER_ITEMS };
 #define GRAM_NO_SYMBOL UINT64_MAX
 extern const char *const gram_over_words[];
 

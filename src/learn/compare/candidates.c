@@ -1,6 +1,6 @@
-/* The table of what is compared. Kernels are those that differ most in what they say of smoothness: rbf (analytic), matern 3/2 and 5/2 (once and
- * twice differentiable), linear. A method that tunes gets one length-scale per feature as well, which its own choice keeps only if it is
- * better. Cheap ones come first: what time leaves out are the others. */
+/* What is compared. Methods name their kernels in their rows (gram_comparable): those that differ most in what they say of smoothness, rbf (analytic), matern 3/2 and
+ * 5/2 (once and twice differentiable), linear. A method that tunes gets one length-scale per feature as well, which its own choice keeps only if it
+ * is better. Rules without a method are here. Cheap ones come first: what time leaves out are the others. */
 #include "learn/compare/candidates.h"
 
 #include <stdio.h>
@@ -9,34 +9,45 @@
 #include <gram/text.h>
 
 #include "learn/compare/baselines.h"
+#include "learn/method_table.h"
 
-enum { NUMBERS = 1u << GRAM_TASK_REGRESSION, CLASSES = 1u << GRAM_TASK_CLASSIFICATION };
-
-static const gram_candidate TABLE[] = {
-    {"mean", "mean", NULL, "mean", NUMBERS, 1, 0, gram_baseline_mean},
-    {"mean", "frequent", NULL, "most frequent class", CLASSES, 1, 0, gram_baseline_mean},
-    {"nearest", "nearest", NULL, "nearest neighbours", NUMBERS | CLASSES, 1, 0, gram_baseline_nearest},
-    {"linear", "krr", "linear", "linear (ridge)", NUMBERS, 1, 0, NULL},
-    {"linear", "logistic", "linear", "linear (logistic)", CLASSES, 1, 0, NULL},
-    {"bayes", "bayes", NULL, NULL, NUMBERS, 0, 0, NULL},
-    {"sgd", "sgd", "rbf", NULL, NUMBERS | CLASSES, 0, 0, NULL},
-    {"svm", "svm", "linear", NULL, CLASSES, 0, 0, NULL},
-    {"krr", "krr", "rbf", NULL, NUMBERS, 0, 1, NULL},
-    {"gp", "gp", "const*rbf", NULL, NUMBERS, 0, 1, NULL},
-    {"svm", "svm", "rbf", NULL, CLASSES, 0, 1, NULL},
-    {"gp", "gp", "const*rbf", NULL, CLASSES, 0, 1, NULL},
-    {"krr", "krr", "matern(nu=1.5)", NULL, NUMBERS, 0, 1, NULL},
-    {"gp", "gp", "const*matern(nu=2.5)", NULL, NUMBERS, 0, 1, NULL},
-    {"flow", "flow", "rbf", NULL, NUMBERS, 0, 1, NULL},
-    {"logistic", "logistic", "rbf", NULL, CLASSES, 0, 1, NULL},
-    {"svm", "svm", "matern(nu=1.5)", NULL, CLASSES, 0, 1, NULL},
-    {"svm", "svm", "rbf", NULL, NUMBERS, 0, 1, NULL},
-    {"spline", "spline", NULL, NULL, NUMBERS, 0, 0, NULL},
+/* Rules, and the tasks that they are for. */
+static const struct {
+    unsigned tasks;
+    gram_candidate row;
+} RULES[] = {
+    {1u << GRAM_TASK_REGRESSION, {"mean", "mean", NULL, "mean", 0, 1, 0, gram_baseline_mean}},
+    {1u << GRAM_TASK_CLASSIFICATION, {"mean", "frequent", NULL, "most frequent class", 0, 1, 0, gram_baseline_mean}},
+    {1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION,
+     {"nearest", "nearest", NULL, "nearest neighbours", 1, 1, 0, gram_baseline_nearest}},
 };
 
-enum { TABLE_SIZE = sizeof TABLE / sizeof *TABLE };
+enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
 
-static const char BASELINES[] = "baselines";
+static const char BASELINES[] = "baselines", LINEAR[] = "linear";
+
+/* All of a task (GRAM_TASK_AUTO: of any), in the order of their costs. Returns how many. */
+static int64_t list_all(gram_task task, gram_candidate *list)
+{
+    int64_t count = 0;
+    for (int i = 0; i < RULE_COUNT; i++)
+        if (task == GRAM_TASK_AUTO || RULES[i].tasks >> task & 1u) list[count++] = RULES[i].row;
+    for (int64_t i = 0; gram_method_row(i); i++) {
+        const gram_method *method = gram_method_row(i);
+        for (const gram_comparable *c = method->compared; c && c->tasks && count < GRAM_MOST_CANDIDATES / 2; c++) {
+            if (task != GRAM_TASK_AUTO && !(c->tasks >> task & 1u)) continue;
+            list[count++] = (gram_candidate){c->baseline ? LINEAR : method->name, method->name,  c->kernel, c->baseline,
+                                             c->cost,  c->baseline != NULL, c->ard, NULL};
+        }
+    }
+    for (int64_t i = 1; i < count; i++) /* insertion: equals stay in their order */
+        for (int64_t k = i; k > 0 && list[k].cost < list[k - 1].cost; k--) {
+            const gram_candidate swap = list[k];
+            list[k] = list[k - 1];
+            list[k - 1] = swap;
+        }
+    return count;
+}
 
 /* Is it the word of `length` letters? */
 static int is_word(const char *word, const char *text, size_t length)
@@ -46,15 +57,24 @@ static int is_word(const char *word, const char *text, size_t length)
 
 static gram_status no_word(gram_context *context, const gram_learner *learner, const char *text, size_t length)
 {
-    const char *names[TABLE_SIZE + 1];
-    char word[64];
-    for (int i = 0; i < TABLE_SIZE; i++) names[i] = TABLE[i].word;
-    names[TABLE_SIZE] = BASELINES;
+    gram_candidate all[GRAM_MOST_CANDIDATES];
+    const char *names[GRAM_MOST_CANDIDATES + 1];
+    char word[64], advice[256] = "It is a list of baselines";
+    const int64_t count = list_all(GRAM_TASK_AUTO, all);
+    size_t known = 1;
+    names[0] = BASELINES;
+    for (int64_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < known && strcmp(names[k], all[i].word) != 0) k++;
+        if (k < known) continue;
+        names[known++] = all[i].word;
+        const size_t at = strlen(advice);
+        (void)snprintf(advice + at, sizeof advice - at, ", %s", all[i].word);
+    }
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), text);
-    const char *near = gram_suggest(word, names, TABLE_SIZE + 1);
+    const char *near = gram_suggest(word, names, known);
     return gram_fail_spoken(
-        context, GRAM_ERROR_ARGUMENT, (gram_speech){learner->who, learner->dashes},
-        "It is a list of krr, gp, bayes, sgd, flow, spline, svm, logistic, linear, nearest, mean and baselines.",
+        context, GRAM_ERROR_ARGUMENT, (gram_speech){learner->who, learner->dashes}, advice,
         near ? "--methods: there is no '%s' to compare, did you mean '%s'?" : "--methods: there is no '%s' to compare",
         word, near);
 }
@@ -72,10 +92,12 @@ static int is_named(const gram_candidate *row, const char *methods)
 
 static gram_status check_words(gram_context *context, const gram_learner *learner, const char *methods)
 {
+    gram_candidate all[GRAM_MOST_CANDIDATES];
+    const int64_t count = list_all(GRAM_TASK_AUTO, all);
     for (const char *at = methods; *at; at += strspn(at, ", ")) {
         const size_t length = strcspn(at, ", ");
         int known = is_word(BASELINES, at, length);
-        for (int i = 0; i < TABLE_SIZE && !known; i++) known = is_word(TABLE[i].word, at, length);
+        for (int64_t i = 0; i < count && !known; i++) known = is_word(all[i].word, at, length);
         if (!known) return no_word(context, learner, at, length);
         at += length;
     }
@@ -86,10 +108,12 @@ gram_status gram_candidates_list(gram_context *context, const gram_learner *lear
                                  const char *methods, const char *kernel, gram_candidate *list, int64_t *count)
 {
     gram_status status = GRAM_OK;
+    gram_candidate all[GRAM_MOST_CANDIDATES];
+    const int64_t all_count = list_all(task, all);
     *count = 0;
     if (methods) TRY(check_words(context, learner, methods));
-    for (int i = 0; i < TABLE_SIZE; i++)
-        if (TABLE[i].tasks >> task & 1u && (!methods || is_named(&TABLE[i], methods))) list[(*count)++] = TABLE[i];
+    for (int64_t i = 0; i < all_count; i++)
+        if (!methods || is_named(&all[i], methods)) list[(*count)++] = all[i];
     const int64_t usual = *count;
     for (int64_t i = 0; i < usual && kernel; i++) {
         int64_t k = usual; /* once for each method */

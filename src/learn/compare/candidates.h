@@ -1,4 +1,4 @@
-/* What is compared: rows of a table, one for each method with a kernel. */
+/* What is compared: what the rows of the methods name, and rules that need no method. */
 #ifndef GRAM_LEARN_COMPARE_CANDIDATES_H
 #define GRAM_LEARN_COMPARE_CANDIDATES_H
 
@@ -10,7 +10,7 @@ typedef struct gram_candidate {
     const char *method;    /* of the learner; of rules what reports call it */
     const char *kernel;    /* of the learner; NULL: none is given */
     const char *title;     /* for people, without the kernel; NULL: the method's name */
-    unsigned tasks;        /* bit 1 << task */
+    int cost;              /* as gram_comparable has it */
     int baseline;          /* one of the word "baselines" */
     int ard;               /* one length-scale per feature is tried too */
     gram_left_out_rule rule; /* in the place of a fit; NULL: the method fits */

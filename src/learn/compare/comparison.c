@@ -179,7 +179,13 @@ static void sort_entries(gram_comparison *c)
     }
 }
 
-/* The best of all, or of those that have a model; -1: there is none. Counts of wrong classes are coarse, so that many methods are within one standard error of the
+/* Might it be as good as the first? Within two standard errors of the difference. */
+static int is_possible(const gram_compared *row)
+{
+    return row->behind <= 2 * row->behind_se;
+}
+
+/* The best of all, or of those that have a model; -1: there is none. Counts of wrong classes are coarse, so that many methods may be as good as the one with the
  * least: among these the log loss, to which every row adds something, decides. */
 static int64_t pick(const gram_comparison *c, int models)
 {
@@ -188,7 +194,7 @@ static int64_t pick(const gram_comparison *c, int models)
     for (int64_t k = 0; k < c->count; k++) {
         const gram_compared *row = &c->entries[k].row, *so_far = best < 0 ? NULL : &c->entries[best].row;
         if (row->skipped || (models && !row->model)) continue;
-        if (!so_far || (classes && row->near && so_far->near && row->other < so_far->other)) best = k;
+        if (!so_far || (classes && is_possible(row) && row->other < so_far->other)) best = k;
     }
     return best;
 }

@@ -337,12 +337,18 @@ static void report_bayes(gram_report *report)
 
 extern const gram_method gram_method_bayes;
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION, 3, NULL, 0, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_bayes = {
     .name = "bayes",
     .title = "Bayesian linear regression with an unknown noise variance",
     .formula = "y = b + w'x + e,  w ~ N(0, (s2/alpha) I),  e ~ N(0, s2),  s2 inverse gamma;  A = X'X + alpha I,\n"
                "w | y is Student's t about A^-1 X'y, and so is a new y about its mean",
     .tasks = 1u << GRAM_TASK_REGRESSION,
+    .compared = COMPARED,
     .intervals = 1,
     .python = {[GRAM_TASK_REGRESSION] = "BayesianLinearRegression"},
     .options = OPTIONS,

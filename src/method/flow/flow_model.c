@@ -549,6 +549,11 @@ static void report_flow(gram_report *report)
 static const gram_kept_words WORDS[] = {
     {"solver", "exact descent"}, {"parameters", "function coefficients"}, {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION, 8, "rbf", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_flow = {
     .name = "flow",
     .title = "gradient flow on the squared loss",
@@ -556,6 +561,7 @@ const gram_method gram_method_flow = {
                "exp(-2 t K/n) (f_0 - y)",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
+    .compared = COMPARED,
     .kernel = "rbf",
     .tuning = GRAM_TUNING_LOO,
     .python = {[GRAM_TASK_REGRESSION] = "GradientFlow"},

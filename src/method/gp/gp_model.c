@@ -498,6 +498,12 @@ static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing vec
                                         {"mean", "zero constant linear flat"},
                                         {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION, 6, "const*rbf", 1, NULL},
+    {1u << GRAM_TASK_REGRESSION, 7, "const*matern(nu=2.5)", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_gp = {
     .name = "gp",
     .title = "Gaussian process",
@@ -508,6 +514,7 @@ const gram_method gram_method_gp = {
     .words = WORDS,
     .functionals = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
+    .compared = COMPARED,
     .intervals = 1,
     .process = 1,
     .kernel = "const*rbf",

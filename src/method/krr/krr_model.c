@@ -421,6 +421,13 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
 static const gram_kept_words WORDS[] = {
     {"solver", "exact cg nystrom inducing sketch"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION, 2, "linear", 0, "linear (ridge)"},
+    {1u << GRAM_TASK_REGRESSION, 6, "rbf", 1, NULL},
+    {1u << GRAM_TASK_REGRESSION, 7, "matern(nu=1.5)", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_krr = {
     .name = "krr",
     .title = "kernel ridge regression",
@@ -434,6 +441,7 @@ const gram_method gram_method_krr = {
     .evaluate = gram_krr_evaluate,
     .plain = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
+    .compared = COMPARED,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",
     .tuning = GRAM_TUNING_LOO,

@@ -479,6 +479,11 @@ static const gram_kept_words WORDS[] = {
     .options = OPTIONS, .settings_size = sizeof(laplace_settings), .plan = plan, .fit = fit, .keep = keep,             \
     .forget = forget, .close = close_laplace, .report = report_laplace
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_CLASSIFICATION, 7, "const*rbf", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_gp_classes = {
     ROW_OF_LAPLACE,
     .title = "Gaussian process with Laplace's approximation, for classes",
@@ -487,6 +492,7 @@ const gram_method gram_method_gp_classes = {
         "f^ the mode of log p(y | f) - f' K^-1 f/2 and W = -d^2 log p(y | f)/df^2 there",
     .variant = "classes",
     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
+    .compared = COMPARED,
     .kernel = "const*rbf",
     .python = {[GRAM_TASK_CLASSIFICATION] = "GaussianProcessClassifier"},
     .option_count = WITHOUT_STUDENT,

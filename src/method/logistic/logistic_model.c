@@ -292,6 +292,12 @@ static void report_logistic(gram_report *report)
     gram_report_risk(report, "log loss", "one");
 }
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_CLASSIFICATION, 2, "linear", 0, "linear (logistic)"},
+    {1u << GRAM_TASK_CLASSIFICATION, 9, "rbf", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_logistic = {
     .name = "logistic",
     .title = "kernel logistic regression",
@@ -299,6 +305,7 @@ const gram_method gram_method_logistic = {
         "f = argmin C sum_i log(1 + exp(-y_i (f(x_i) + b))) + |f|^2/2,  C = 1/(2 n lam) (more classes: softmax);\n"
         "p(y = 1 | x) = 1/(1 + exp(-f(x) - b))",
     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
+    .compared = COMPARED,
     .numbers_are_classes = 1,
     .kernel = "rbf",
     .tuning = GRAM_TUNING_CV,

@@ -521,6 +521,11 @@ static void report_sgd(gram_report *report)
 static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive poisson hinge logistic"},
                                         {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION, 4, "rbf", 0, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_sgd = {
     .name = "sgd",
     .title = "stochastic gradient descent",
@@ -528,6 +533,7 @@ const gram_method gram_method_sgd = {
                "iterates",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION,
+    .compared = COMPARED,
     .kernel = "rbf",
     .python = {[GRAM_TASK_REGRESSION] = "SGDRegressor", [GRAM_TASK_CLASSIFICATION] = "SGDClassifier"},
     .options = OPTIONS,

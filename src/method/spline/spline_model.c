@@ -418,6 +418,11 @@ static const gram_kept_words WORDS[] = {{"spline", "line periodic additive thin-
 
 extern const gram_method gram_method_spline;
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_REGRESSION, 11, NULL, 0, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_spline = {
     .name = "spline",
     .title = "smoothing splines",
@@ -425,6 +430,7 @@ const gram_method gram_method_spline = {
                "a piecewise polynomial of degree 2m - 1; several features: a sum of one for each",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
+    .compared = COMPARED,
     .intervals = 1,
     .unscaled = 1,
     .tuning = GRAM_TUNING_GCV,

@@ -589,6 +589,14 @@ static void report_svm(gram_report *report)
 
 static const gram_kept_words WORDS[] = {{"svm", "c nu one-class epsilon"}, {NULL, NULL}};
 
+static const gram_comparable COMPARED[] = {
+    {1u << GRAM_TASK_CLASSIFICATION, 5, "linear", 0, NULL},
+    {1u << GRAM_TASK_CLASSIFICATION, 6, "rbf", 1, NULL},
+    {1u << GRAM_TASK_CLASSIFICATION, 10, "matern(nu=1.5)", 1, NULL},
+    {1u << GRAM_TASK_REGRESSION, 10, "rbf", 1, NULL},
+    {0, 0, NULL, 0, NULL},
+};
+
 const gram_method gram_method_svm = {
     .name = "svm",
     .title = "support vector machine",
@@ -598,6 +606,7 @@ const gram_method gram_method_svm = {
                "1/(2 n lam)",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,
+    .compared = COMPARED,
     .first_for = 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,
     .numbers_are_classes = 1,
     .kernel = "rbf",

@@ -158,7 +158,7 @@ static void plot_roc(gram_string *script, const gram_scene *scene, const gram_cl
     gram_string first = {0}, second = {0};
     gram_string_add(&first, "false positive rate (%s taken for %s)", classes->names[0], classes->names[1]);
     gram_string_add(&second, "true positive rate (%s found)", classes->names[1]);
-    set_title(script, scene, "ROC curve: area", area);
+    set_title(script, scene, "ROC curve: AUC", area);
     gram_script_label(script, "x", first.data ? first.data : "", "");
     gram_script_label(script, "y", second.data ? second.data : "", "");
     gram_string_add(script, "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/text/number.h"
 #include "picture/map_parts.h"
 #include "picture/model/curve_picture.h"
 #include "picture/model/term_panels.h"
@@ -14,6 +15,22 @@ enum { MOST_BARS = 12, MOST_ACROSS = 4 };
 
 /* ---- panels of several features ---- */
 
+/* "set title 'rmse 0.21, R2 0.97'", of the rows that are drawn. */
+static void add_scores(gram_string *script, const gram_row_sample *sample)
+{
+    char rmse[GRAM_NUMBER_SIZE], r2[GRAM_NUMBER_SIZE];
+    double mean = 0, squares = 0, spread = 0;
+    const double n = (double)sample->count;
+    for (int64_t i = 0; i < sample->count; i++) mean += sample->y[i] / n;
+    for (int64_t i = 0; i < sample->count; i++) {
+        squares += (sample->y[i] - sample->f[i]) * (sample->y[i] - sample->f[i]);
+        spread += (sample->y[i] - mean) * (sample->y[i] - mean);
+    }
+    if (!(n > 0) || !(spread > 0)) return;
+    gram_string_add(script, "set title 'rmse %s, R2 %s'\n", gram_number_short(sqrt(squares / n), 4, rmse),
+                    gram_number_short(1 - squares / spread, 4, r2));
+}
+
 static void add_agreement(gram_string *script, const gram_scene *scene)
 {
     const gram_row_sample *sample = &scene->sample;
@@ -21,6 +38,7 @@ static void add_agreement(gram_string *script, const gram_scene *scene)
     gram_picture_extend(sample->count, sample->y, 1, &least, &most);
     gram_picture_extend(sample->count, sample->f, 1, &least, &most);
     const double beyond = most > least ? 0.04 * (most - least) : 1;
+    add_scores(script, sample);
     gram_script_block(script, "pairs", sample->count, 2, (const double *[]){sample->f, sample->y}, NULL);
     gram_script_label(script, "x", scene->predicted, "");
     gram_script_label(script, "y", "observed", gram_scene_target(scene));
@@ -83,13 +101,16 @@ static void add_bars(gram_string *script, const feature_bars *found)
         gram_string_add(script, "%" PRId64 " ", i);
         gram_script_number(script, found->measured ? found->bars[i].se : 0, "\n");
     }
+    double most = 0;
+    for (int64_t i = 0; i < found->count; i++) most = fmax(most, found->bars[i].value);
     gram_string_add(script, "END_OF_BARS\nset grid xtics noytics\nset xrange [%s:*]\nset yrange [",
                     found->measured ? "*<0" : "0");
     gram_script_short(script, (double)found->count - 0.4, ":-0.6]\n");
+    gram_script_few_tics(script, "x", 0, 1.2 * most);
     gram_string_add(script,
-                    "unset ylabel\nset xtics autofreq rotate by -30\nset xlabel '%s'\nset style fill solid 0.75 noborder\n"
+                    "unset ylabel\nset xlabel '%s'\nset style fill solid 0.75 noborder\n"
                     "plot $bars using (0.5*$1):2:(0.5*abs($1)):(0.35) with boxxyerror lc rgb '#0060ad'%s\n"
-                    "set xtics norotate\n",
+                    "set xtics autofreq\n",
                     found->measured ? "importance: rise of the error when permuted" : "relevance, 1/ell",
                     found->measured ? ", $bars using 1:2:3 with xerrorbars pt 0 lw 1.5 lc rgb '#404040'" : "");
 }

@@ -87,9 +87,12 @@ static void add_confusion(gram_string *page, const gram_classes *classes, const 
     gram_page_table_end(page);
 }
 
-void gram_page_scores(gram_string *page, const gram_columns *columns, const gram_score_report *scores)
+gram_status gram_page_scores(gram_context *context, gram_string *page, const gram_columns *columns,
+                             const gram_score *score)
 {
-    if (!scores->scored) return;
+    gram_score_report report = {.size = sizeof report}, *scores = &report;
+    const gram_status status = gram_score_sum_up(context, score, scores);
+    if (status < 0 || !scores->scored) return status;
     gram_page_heading(page, "Scores on the rows given");
     gram_page_table(page, 2, NULL);
     add_pair(page, "rows", (double)scores->rows);
@@ -108,6 +111,7 @@ void gram_page_scores(gram_string *page, const gram_columns *columns, const gram
     }
     gram_page_table_end(page);
     if (columns->classes->count > 0) add_confusion(page, columns->classes, scores);
+    return status;
 }
 
 /* ---- explanations ---- */

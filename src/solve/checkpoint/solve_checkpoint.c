@@ -30,7 +30,8 @@ gram_status gram_context_set_checkpoint(gram_context *context, const char *path,
     char shown[GRAM_NUMBER_SIZE];
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!(seconds >= 0), context, GRAM_ERROR_ARGUMENT,
-            "context_set_checkpoint: seconds = %s, need a number that is 0 or more", gram_number_format(seconds, shown));
+            "context_set_checkpoint: seconds = %s, need a number that is 0 or more",
+            gram_number_format(seconds, shown));
     gram_give(context, context->checkpoint.path);
     context->checkpoint = (gram_kept_solve){.every = seconds, .last = gram_clock()};
     if (!path) goto done;

@@ -337,8 +337,7 @@ static gram_status solve_together(gram_context *context, const gram_cholesky *fa
     const int64_t n = factor->tiles.n;
     double *scale = NULL;
     TRY(gram_take(context, "cholesky_solve", columns, sizeof *scale, (void **)&scale));
-    for (int64_t c = 0; c < columns; c++)
-        scale[c] = factor->storage == GRAM_STORAGE_F32 ? scale_of(n, b + c, ldb) : 1;
+    for (int64_t c = 0; c < columns; c++) scale[c] = factor->storage == GRAM_STORAGE_F32 ? scale_of(n, b + c, ldb) : 1;
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < columns; c++) b[i * ldb + c] /= scale[c];
     TRY(gram_spread_triangle(context, factor, 1, 0, columns, b, ldb));

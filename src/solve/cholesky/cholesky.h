@@ -15,9 +15,9 @@ struct gram_cholesky {
     gram_memory *memory;
     gram_tiled tiles; /* the shape; its data are the numbers if they are f64 */
     gram_storage storage;
-    int inverted;  /* 1: the numbers are those of A^-1; -1: inverting it was not finished */
-    int64_t count; /* numbers held */
-    void *numbers; /* double or float */
+    int inverted;       /* 1: the numbers are those of A^-1; -1: inverting it was not finished */
+    int64_t count;      /* numbers held */
+    void *numbers;      /* double or float */
     gram_spread spread; /* with a count: `numbers` are this rank's part, and there are no tiles but their shape */
 };
 

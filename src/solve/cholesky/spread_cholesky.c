@@ -44,7 +44,8 @@ gram_status gram_spread_shape(gram_context *context, int64_t n, gram_spread *s)
     s->ld = s->rows > 0 ? s->rows : 1;
     const int64_t most = part_of(n, 0, s->grid_rows), widest = part_of(n, 0, s->grid_columns);
     FAIL_IF(!gram_size_multiply(most, widest, &s->count) || s->count > INT32_MAX, context, GRAM_ERROR_OVERFLOW,
-            "cholesky_create: of n = %lld rows over %d ranks each would have %lld x %lld numbers, need less than 2^31: use more ranks",
+            "cholesky_create: of n = %lld rows over %d ranks each would have %lld x %lld numbers, need less than 2^31: "
+            "use more ranks",
             (long long)n, gram_ranks(context), (long long)most, (long long)widest);
 done:
     return status;
@@ -100,7 +101,8 @@ static gram_status fill_task(void *argument, const gram_worker *worker)
     const gram_factoring *job = argument;
     const gram_cholesky *factor = job->factor;
     const gram_spread *s = &factor->spread;
-    const int64_t down = blocks_of(s->rows), i = block_row(s, worker->task % down), j = block_column(s, worker->task / down);
+    const int64_t down = blocks_of(s->rows), i = block_row(s, worker->task % down),
+                  j = block_column(s, worker->task / down);
     if (i < j) return GRAM_OK;
     const int64_t at = place_of(s, i, j);
     gram_engine_begin(job->engine, worker->scratch, worker);
@@ -250,8 +252,8 @@ gram_status gram_spread_triangle(gram_context *context, const gram_cholesky *fac
     TRY(take_side(context, factor, columns, &part));
     scatter(&part, b, ldb);
     const int blas = gram_blas_enter();
-    status = table->triangle(table->user, part.single, inverse, transposed, s->n, BLOCK, factor->numbers, s->ld, columns,
-                             part.part, part.ld);
+    status = table->triangle(table->user, part.single, inverse, transposed, s->n, BLOCK, factor->numbers, s->ld,
+                             columns, part.part, part.ld);
     gram_blas_leave(blas);
     FAIL_IF(status < 0, context, status, "cholesky_solve: the ranks could not solve together");
     gram_ranks_note(context, "factor", share_of(context, n * n * (double)columns));

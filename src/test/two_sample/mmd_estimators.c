@@ -1,5 +1,6 @@
 /* Estimators of MMD^2, the witness, and the columns that differ; formulas in mmd.h. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gram/random.h>
@@ -168,6 +169,8 @@ done:
     return status;
 }
 
+enum { FEW_ROWS = 32 };
+
 /* U over its standard deviation under random labels. */
 static gram_status score_of(gram_context *context, const gram_kernel *kernel, const gram_pool *pool,
                             const gram_points *column, double *score)
@@ -185,6 +188,33 @@ done:
     return status;
 }
 
+/* The same of rbf on column l in a few rows, where an engine for every column and width would take most of the time. */
+static double score_few(const gram_pool *pool, int64_t l, double width)
+{
+    const int64_t n = pool->n, total = pool->n + pool->m;
+    double k[FEW_ROWS][FEW_ROWS], row[FEW_ROWS] = {0}, sum = 0, q = 0;
+    gram_pairs pairs = {.n = total};
+    for (int64_t i = 0; i < total; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double difference = (pool->data[i * pool->d + l] - pool->data[j * pool->d + l]) / width;
+            k[i][j] = exp(-0.5 * difference * difference);
+            row[i] += k[i][j];
+            row[j] += k[i][j];
+        }
+    for (int64_t i = 0; i < total; i++) sum += row[i];
+    const double others = (double)(total - 2), offset = sum / ((double)(total - 1) * others);
+    pairs.limit = 1 + offset;
+    for (int64_t i = 0; i < total; i++) pairs.limit = fmax(pairs.limit, 1 + 2 * row[i] / others + offset);
+    for (int64_t i = 0; i < total; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double c = k[i][j] - (row[i] + row[j]) / others + offset;
+            pairs.squares += c * c;
+            if (i < n) q += c;
+        }
+    const double deviation = gram_mmd_deviation(&pairs, n);
+    return deviation > 0 ? q / deviation : 0;
+}
+
 /* The largest score of column l over some widths. */
 static gram_status column_score(gram_context *context, const gram_kernel *free_rbf, const gram_pool *pool, int64_t l,
                                 double *most)
@@ -200,8 +230,12 @@ static gram_status column_score(gram_context *context, const gram_kernel *free_r
     for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
         const double width = ell.value * factors[f];
         double score;
-        TRY(gram_kernel_with_values(context, median, &width, &kernel));
-        TRY(score_of(context, kernel, pool, column, &score));
+        if (pool->n + pool->m <= FEW_ROWS) {
+            score = score_few(pool, l, width);
+        } else {
+            TRY(gram_kernel_with_values(context, median, &width, &kernel));
+            TRY(score_of(context, kernel, pool, column, &score));
+        }
         if (f == 0 || score > *most) *most = score;
         gram_kernel_release(kernel);
         kernel = NULL;
@@ -224,14 +258,30 @@ done:
     return status;
 }
 
-/* By insertion: of equal scores the first column comes first. */
-static void sort_columns(int64_t d, const double *score, int64_t *order)
+typedef struct scored {
+    double score;
+    int64_t column;
+} scored;
+
+/* The highest score first; of equal ones the first column. */
+static int by_score(const void *a, const void *b)
 {
-    for (int64_t l = 0; order && l < d; l++) {
-        int64_t at = l;
-        for (; at > 0 && score[order[at - 1]] < score[l]; at--) order[at] = order[at - 1];
-        order[at] = l;
-    }
+    const scored *x = a, *y = b;
+    return x->score != y->score ? (x->score < y->score ? 1 : -1) : (x->column > y->column) - (x->column < y->column);
+}
+
+static gram_status sort_columns(gram_context *context, int64_t d, const double *score, int64_t *order)
+{
+    gram_status status = GRAM_OK;
+    scored *all = NULL;
+    if (!order) return GRAM_OK;
+    TRY(gram_take(context, "mmd_columns: order", d, sizeof *all, (void **)&all));
+    for (int64_t l = 0; l < d; l++) all[l] = (scored){score[l], l};
+    qsort(all, (size_t)d, sizeof *all, by_score);
+    for (int64_t l = 0; l < d; l++) order[l] = all[l].column;
+done:
+    gram_give(context, all);
+    return status;
 }
 
 gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score,
@@ -256,7 +306,7 @@ gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const 
     TRY(gram_pool_create_some(context, x, x->n < MOST_ROWS ? x->n : MOST_ROWS, x_rows, y,
                               y->n < MOST_ROWS ? y->n : MOST_ROWS, y_rows, &pool));
     for (int64_t l = 0; l < x->d; l++) TRY(column_score(context, kernel, &pool, l, &score[l]));
-    sort_columns(x->d, score, order);
+    TRY(sort_columns(context, x->d, score, order));
 done:
     gram_give(context, x_rows);
     gram_give(context, y_rows);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/distribution_tails.h"
+#include "base/sweep.h"
 #include "test/two_sample/mmd.h"
 #include "tile/random_labels.h"
 
@@ -95,6 +96,7 @@ static gram_status find_directions(gram_context *context, gram_mmd_features *f)
     double *s = NULL;
     TRY(gram_take(context, "mmd_test: directions", d * d, sizeof *s, (void **)&s));
     TRY(gram_take(context, "mmd_test: directions", d * d, sizeof *f->factor, (void **)&f->factor));
+    const int before = gram_blas_enter();
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)total, 1 / (double)total, z, (int)d, z,
                 (int)d, 0, s, (int)d);
     const double shrunk = shrinkage(total, d, z, s);
@@ -105,6 +107,7 @@ static gram_status find_directions(gram_context *context, gram_mmd_features *f)
                 s, (int)d);
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)d, (int)d, 1, f->factor, (int)d,
                 s, (int)d);
+    gram_blas_leave(before);
     f->mean = f->variance = 0;
     for (int64_t l = 0; l < d; l++) {
         f->mean += s[l * d + l];

@@ -24,8 +24,8 @@ typedef struct weighting {
     double means, directions, rank_means, spreads;
 } weighting;
 
-static const weighting ONE_COLUMN = {1, 4, 0.3, 4, 0, 0.7, 0.5};
-static const weighting COLUMNS = {2, 10, 0.3, 3, 0.5, 0.7, 1};
+static const weighting ONE_COLUMN = {1, 1.5, 0.1, 4, 0, 0.3, 0.3};
+static const weighting COLUMNS = {2, 8, 1, 4, 0.5, 0.7, 1};
 
 /* What the looks are made of. */
 typedef struct gallery {
@@ -85,7 +85,7 @@ done:
 
 /* ---- widths ---- */
 
-enum { MOST_ROWS = 1024 };
+enum { MOST_ROWS = 512 };
 
 static int by_size(const void *a, const void *b)
 {

@@ -102,7 +102,7 @@ static gram_status check_inputs(gram_context *context, const char *function, con
         const int given =
             leaf && (node->type->form == GRAM_FORM_INDEX ||
                      (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope && !node->type->coords_factor));
-        const char *name = leaf                             ? node->type->name
+        const char *name = leaf                            ? node->type->name
                            : node->node == GRAM_NODE_AFTER ? "after"
                            : node->node == GRAM_NODE_MEAN  ? "mean"
                                                            : "scale";

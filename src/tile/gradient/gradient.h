@@ -14,11 +14,11 @@ typedef struct gram_gradient {
     int64_t widest_coords; /* of a form of coordinates, by the inputs only */
     double *out;           /* inputs: n x d, ld; parameters: one row for each task */
     int64_t ld;
-    size_t engine_scratch;  /* the tape lies after it */
-    const double *diagonal; /* instead of weights: of the pairs of a point with itself */
-    double *row_sums;       /* for each node with terms: what its rows' numbers are worth, n padded */
-    double *column_sums;    /* the same of its columns, for each task; parameters only */
-    int64_t column_tasks;   /* how many rows that has: 1 if no two tasks have a column in common */
+    size_t engine_scratch;       /* the tape lies after it */
+    const double *diagonal;      /* instead of weights: of the pairs of a point with itself */
+    double *row_sums;            /* for each node with terms: what its rows' numbers are worth, n padded */
+    double *column_sums;         /* the same of its columns, for each task; parameters only */
+    int64_t column_tasks;        /* how many rows that has: 1 if no two tasks have a column in common */
     const gram_context *sharing; /* unless NULL: each of its ranks sums over its tiles only */
 } gram_gradient;
 

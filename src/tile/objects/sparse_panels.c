@@ -211,6 +211,20 @@ void gram_sparse_dot(const gram_strips *strips, const gram_sparse_panels *panels
     add_shared(strips, panels, row_panel, row, column_panel, out);
 }
 
+void gram_sparse_share(const gram_strips *strips, const gram_sparse_panels *panels, int64_t row_panel, int row,
+                       int64_t column_panel, double *out)
+{
+    const double *x = panels->row_norm + row_panel * GRAM_PANEL + row;
+    const double *y = panels->column_norm + column_panel * GRAM_PANEL;
+    add_shared(strips, panels, row_panel, row, column_panel, out);
+    for (int i = 0; i < GRAM_STRIP; i++)
+        for (int j = 0; j < GRAM_PANEL; j++) {
+            double *at = &out[i * GRAM_PANEL + j];
+            const double both = x[i] + y[j];
+            *at = both > 0 ? *at / (both - *at) : 1;
+        }
+}
+
 /* Entries below `cut` of what they were subtracted from are made again, by walking both rows; others beyond the last row or column are left. */
 static void walk_near(const gram_sparse_panels *p, int64_t row_panel, int row, int64_t column_panel, double *out)
 {

@@ -55,4 +55,8 @@ void gram_sparse_sqdist(const gram_strips *strips, const gram_sparse_panels *pan
 void gram_sparse_l1(const gram_strips *strips, const gram_sparse_panels *panels, int64_t row_panel, int row,
                     int64_t column_panel, double *out);
 
+/* x.y/(|x|^2 + |y|^2 - x.y), 1 of two rows of zeros. */
+void gram_sparse_share(const gram_strips *strips, const gram_sparse_panels *panels, int64_t row_panel, int row,
+                       int64_t column_panel, double *out);
+
 #endif

@@ -204,7 +204,8 @@ static void object_form_f64(const gram_engine *engine, gram_strip *strip, const 
         gram_given_strip(metric->given, strip->row_panel, strip->row, strip->column_panel, out);
         return;
     }
-    (form->kind == GRAM_FORM_L1 ? gram_sparse_l1
+    (form->kind == GRAM_FORM_SHARE ? gram_sparse_share
+     : form->kind == GRAM_FORM_L1  ? gram_sparse_l1
      : form->kind == GRAM_FORM_DOT
          ? gram_sparse_dot
          : gram_sparse_sqdist)(engine->strips, panels, strip->row_panel, strip->row, strip->column_panel, out);

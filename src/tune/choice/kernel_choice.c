@@ -107,11 +107,11 @@ static void say(gram_kernel_choice *c)
         if (!rival->kernel) continue;
         const double gain = gain_of(c->sample, first, rival->losses, &error), unit = c->logarithms ? 1 : all;
         used = strlen(c->reason);
-        (void)snprintf(c->reason + used, sizeof c->reason - used, "%s %s %.3f +- %.3f", used == strlen(c->what) ? ":" : ",",
-                       rival->text, c->logarithms ? -gain : 1 - gain / unit, error / unit);
+        (void)snprintf(c->reason + used, sizeof c->reason - used, c->logarithms ? "%s %s %+.3f +- %.3f" : "%s %s %.3f +- %.3f",
+                       used == strlen(c->what) ? ":" : ",", rival->text, c->logarithms ? -gain : 1 - gain / unit, error / unit);
     }
     used = strlen(c->reason);
-    (void)snprintf(c->reason + used, sizeof c->reason - used, c->logarithms ? " more than %s" : " of that of %s",
+    (void)snprintf(c->reason + used, sizeof c->reason - used, c->logarithms ? " beside that of %s" : " of that of %s",
                    c->trials[0].text);
 }
 

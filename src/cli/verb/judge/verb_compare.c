@@ -49,7 +49,7 @@ static const cli_usage usage = {
     "Fits methods with a few kernels, and baselines, to the same parts of the rows and judges them by the same rows that "
     "were\nleft out. Numbers are chosen anew in each part. Those marked + are no more than one standard\nerror of the "
     "difference behind the least error; the best, marked *, has the least error or, of classes, the least log loss "
-    "among\nthese. Cheap ones go first: --time leaves out the others, by name. -o fits the "
+    "within two\nof them. Cheap ones go first: --time leaves out the others, by name. -o fits the "
     "best to all rows.\n",
     "  gram compare data.csv\n"
     "  gram compare data.csv --time 2m --plot errors.svg -o best.gram\n"

@@ -17,7 +17,6 @@ typedef struct report_state {
     gram_description *description;
     gram_predictor *predictor;
     gram_score *score;
-    gram_score_report scores;
     gram_seen_rows *seen;
     gram_explanation *explanation;
     gram_string page;
@@ -74,8 +73,6 @@ static gram_status predict(cli_session *session, report_state *state)
                                 piece->values, columns->ld);
         if (status >= 0) status = gram_seen_rows_add(context, state->seen, piece);
     }
-    state->scores.size = sizeof state->scores;
-    if (status >= 0) status = gram_score_sum_up(context, state->score, &state->scores);
     gram_predict_stream_close(source);
     return status;
 }
@@ -148,7 +145,9 @@ static int add_data(cli_session *session, report_state *state)
 {
     const int draws = cli_plot_available();
     int code = CLI_DONE;
-    gram_page_scores(&state->page, gram_predictor_columns(state->predictor), &state->scores);
+    const gram_status status =
+        gram_page_scores(session->context, &state->page, gram_predictor_columns(state->predictor), state->score);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
     if (!draws) gram_page_paragraph(&state->page, "There are no pictures: gnuplot was not found.");
     if (draws) code = draw_predictions(session, state);
     if (!state->explanation || code != CLI_DONE) return code;
