@@ -12,7 +12,6 @@
 
 #include <cblas.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <gram/random.h>
@@ -101,10 +100,15 @@ done:
     return status;
 }
 
-static int by_number(const void *a, const void *b)
+/* `wanted` of n rows in order, all sets equally likely. */
+static void draw_rows(uint64_t seed, int64_t n, int64_t wanted, int64_t *rows)
 {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    int64_t count = 0;
+    for (int64_t i = 0; i < n && count < wanted; i++) {
+        double u;
+        gram_random_uniform((gram_random){seed, STREAM}, (uint64_t)i, 1, &u);
+        if (u * (double)(n - i) < (double)(wanted - count)) rows[count++] = i;
+    }
 }
 
 /* M's factor into r: sampled rows stand for all. */
@@ -118,10 +122,9 @@ static gram_status make_factor(sketch *k, const char *who)
     int64_t *order = NULL;
     gram_points *some = NULL;
     double weight = 0;
-    TRY(gram_take(context, "features", n, sizeof *order, (void **)&order));
-    gram_random_permutation((gram_random){k->job->seed, STREAM}, 0, n, order);
     k->job->rows = SAMPLE * r->p < n ? SAMPLE * r->p : n;
-    qsort(order, (size_t)k->job->rows, sizeof *order, by_number);
+    TRY(gram_take(context, "features", k->job->rows, sizeof *order, (void **)&order));
+    draw_rows(k->job->seed, n, k->job->rows, order);
     for (int64_t i = 0; i < k->job->rows; i++) weight += gram_problem_weight(problem, order[i]);
     TRY(gram_points_gather(context, problem->x, k->job->rows, order, &some));
     sample_rows s = {.r = r, .x = some, .which = order};
