@@ -346,10 +346,10 @@ static void test_files(void **state)
     gram_table_destroy(table);
     unlink(path);
 
-    snprintf(path, sizeof path, "%s/data.txt", folder);
+    snprintf(path, sizeof path, "%s/data.dat", folder);
     test_write_file(path, "1;2\n", sizeof "1;2\n" - 1);
     REFUSED(context, gram_table_read(context, path, NULL, &table), GRAM_ERROR_DATA,
-            "data.txt: its ending does not tell its format");
+            "data.dat: its ending does not tell its format");
     options.format = GRAM_FORMAT_TSV;
     OK(context, gram_table_read(context, path, &options, &table));
     check_row(table, "x1 x2 ", "1 2 ");

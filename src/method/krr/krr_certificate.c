@@ -18,20 +18,32 @@
 #include "method/krr/krr_solution.h"
 #include "points/points.h"
 
-enum { MOST_ROWS = 30000, SAMPLE = 1000 };
+enum { MOST_ROWS = 30000, SAMPLE = 1000, SLICE = 1 << 14 };
 
 static const double Z = 2.3263; /* of the normal distribution: 0.99 */
 
-/* Rows of the product with K: all, or those of `which`. */
-static gram_status multiply(gram_context *context, const gram_problem *p, const int64_t *which, int64_t rows,
-                            const double *a, double *products)
+/* Rows of the product with K that `which` names, by slices of the columns, so that the points are never packed all at once. */
+static gram_status multiply_rows(gram_context *context, const gram_problem *p, const int64_t *which, int64_t rows,
+                                 const double *a, double *products)
 {
     gram_status status = GRAM_OK;
-    gram_points *some = NULL;
-    if (which) TRY(gram_points_gather(context, p->x, rows, which, &some));
-    TRY(which ? gram_matrix_product(context, p->kernel, some, p->x, p->m, a, p->m, products, p->m)
-              : gram_matrix_product(context, p->kernel, p->x, NULL, p->m, a, p->m, products, p->m));
+    const int64_t m = p->m;
+    gram_points *some = NULL, *slice = NULL;
+    double *part = NULL;
+    TRY(gram_points_gather(context, p->x, rows, which, &some));
+    TRY(gram_take(context, "certificate", rows * m, sizeof *part, (void **)&part));
+    for (int64_t k = 0; k < rows * m; k++) products[k] = 0;
+    for (int64_t first = 0; first < p->n; first += SLICE) {
+        const int64_t count = p->n - first < SLICE ? p->n - first : SLICE;
+        TRY(gram_points_part(context, p->x, first, count, &slice));
+        TRY(gram_matrix_product(context, p->kernel, some, slice, m, a + first * m, m, part, m));
+        for (int64_t k = 0; k < rows * m; k++) products[k] += part[k];
+        gram_points_release(slice);
+        slice = NULL;
+    }
 done:
+    gram_give(context, part);
+    gram_points_release(slice);
     gram_points_release(some);
     return status;
 }
@@ -78,7 +90,8 @@ static gram_status find_forms(gram_context *context, const gram_problem *p, cons
         TRY(gram_take(context, "certificate", rows, sizeof *d.probability, (void **)&d.probability));
         TRY(gram_certificate_rows(context, p, s->centres, a, rows, d.which, d.probability));
     }
-    TRY(multiply(context, p, d.which, rows, a, products));
+    TRY(d.which ? multiply_rows(context, p, d.which, rows, a, products)
+                : gram_matrix_product(context, p->kernel, p->x, NULL, m, a, m, products, m));
     for (int64_t o = 0; o < m; o++) {
         double squares = 0, seen = 0;
         for (int64_t i = 0; i < n; i++) {
