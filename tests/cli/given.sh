@@ -14,7 +14,7 @@ LC_ALL=C awk 'BEGIN {
 run kernel 'rbf(ell=1)' all.csv --features a,b --gram big.npy --quiet
 good
 # .npy to CSV: a header of 128 bytes, then numbers
-od -An -v -t f8 -w720 -j 128 big.npy | LC_ALL=C awk '{ $1 = $1; gsub(" ", ","); print }' >big.csv
+LC_ALL=C od -An -v -t f8 -w720 -j 128 big.npy | LC_ALL=C awk '{ $1 = $1; gsub(" ", ","); print }' >big.csv
 sed -n '1,70p' big.csv | cut -d, -f1-70 >K.csv
 sed -n '71,90p' big.csv | cut -d, -f1-70 >new.csv
 sed -n '71,90p' big.csv >wide.csv
