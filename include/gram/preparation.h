@@ -52,7 +52,7 @@ typedef struct gram_preparation_description {
     int scaled;
     int named;                 /* the training table had a header */
     const char *missing_texts; /* as in gram_table_options; NULL: none */
-    const gram_column *bag;    /* the column that groups rows into bags, of which only name and place count; NULL: none */
+    const gram_column *bag; /* the column that groups rows into bags, of which only name and place count; NULL: none */
 } gram_preparation_description;
 
 typedef struct gram_preparation gram_preparation;

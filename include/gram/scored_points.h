@@ -26,8 +26,9 @@ typedef struct gram_scored_options {
     gram_stein_metric metric; /* GRAM_STEIN_METRIC_MED */
     int64_t m;                /* of the metric SCLMED: rows that are to be chosen */
     const char *who, *dashes; /* how messages speak: NULL: "scored_points" and "" */
-    const char *texts; /* a LIST of columns of texts, for kernels of strings; without scores only; NULL: none */
-    const char *gram;  /* a file with a given matrix, which then alone is what the points are, whatever else the table holds; without scores only; NULL: none */
+    const char *texts;        /* a LIST of columns of texts, for kernels of strings; without scores only; NULL: none */
+    const char *
+        gram; /* a file with a given matrix, which then alone is what the points are, whatever else the table holds; without scores only; NULL: none */
 } gram_scored_options;
 
 GRAM_API void gram_scored_options_init(gram_scored_options *options, size_t size);

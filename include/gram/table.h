@@ -23,16 +23,19 @@ GRAM_BEGIN
 typedef struct gram_table gram_table;
 
 typedef enum gram_format {
-    GRAM_FORMAT_AUTO = 0, /* by the file's ending: .csv, .tsv, .npy, .svm, .libsvm, .fasta, .fa, .txt, .npz, before .gz if there is one; standard
+    GRAM_FORMAT_AUTO =
+        0, /* by the file's ending: .csv, .tsv, .npy, .svm, .libsvm, .fasta, .fa, .txt, .npz, before .gz if there is one; standard
                            * input is taken for CSV */
     GRAM_FORMAT_CSV = 1,
     GRAM_FORMAT_TSV = 2, /* as CSV: the delimiter is found by looking */
     GRAM_FORMAT_NPY = 3,
     GRAM_FORMAT_LIBSVM = 4,
     GRAM_FORMAT_SQLITE = 5, /* .sqlite, .sqlite3, .db */
-    GRAM_FORMAT_FASTA = 6, /* .fasta, .fa: the column sequence, of texts, and those that all descriptions name, as in class=donor; id and description if they are wanted */
-    GRAM_FORMAT_TEXT = 7,  /* .txt: one document per line, the column text */
-    GRAM_FORMAT_NPZ = 8    /* .npz: sparse rows as scipy.sparse.save_npz writes them (CSR), the column x; an array y in the file is the column y */
+    GRAM_FORMAT_FASTA =
+        6, /* .fasta, .fa: the column sequence, of texts, and those that all descriptions name, as in class=donor; id and description if they are wanted */
+    GRAM_FORMAT_TEXT = 7, /* .txt: one document per line, the column text */
+    GRAM_FORMAT_NPZ =
+        8 /* .npz: sparse rows as scipy.sparse.save_npz writes them (CSR), the column x; an array y in the file is the column y */
 } gram_format;
 
 typedef enum gram_header {
@@ -64,7 +67,8 @@ typedef struct gram_wanted {
     int optional; /* 1: may be absent */
     int date;     /* 1: numbers that are dates */
     gram_column_kind kind;
-    int64_t width; /* of sparse rows: indices from 1 to this are read, others left out; of a given matrix: rows of the fit */
+    int64_t
+        width; /* of sparse rows: indices from 1 to this are read, others left out; of a given matrix: rows of the fit */
 } gram_wanted;
 
 typedef struct gram_table_options {
@@ -88,9 +92,12 @@ typedef struct gram_table_options {
      * rounding: entries become the mean of both); with a wanted column of that kind it has the kernel of these rows with those of the fit. NULL: none, but LIBSVM's
      * precomputed format (0:serial first on each line) has one in it. gram_table_read only */
     const char *gram;
-    int64_t gram_rows; /* of LIBSVM's precomputed format: rows of the fit that the columns are; 0: the rows are those of a fit */
-    const char *graphs; /* the same for texts that are graphs, `a-b b-c;a:C b:O c:C` (docs/inputs.md); what is none is GRAM_ERROR_DATA with its line */
-    const char *bag;   /* one column whose values are names, of bags: they may be many, and numbers are names too; NULL: none */
+    int64_t
+        gram_rows; /* of LIBSVM's precomputed format: rows of the fit that the columns are; 0: the rows are those of a fit */
+    const char *
+        graphs; /* the same for texts that are graphs, `a-b b-c;a:C b:O c:C` (docs/inputs.md); what is none is GRAM_ERROR_DATA with its line */
+    const char
+        *bag; /* one column whose values are names, of bags: they may be many, and numbers are names too; NULL: none */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */

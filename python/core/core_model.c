@@ -367,7 +367,8 @@ static gram_status evaluate_table(gram_context *context, const places *p, const 
     gram_status status = gram_arrays_table(context, &arrays, &table);
     if (status >= 0) status = gram_preparation_apply(context, preparation, table, 0, &prepared);
     if (status >= 0)
-        status = gram_predictor_evaluate_prepared(context, p->predictor, prepared, p->weights.f64, p->out.f64, p->out.ld);
+        status =
+            gram_predictor_evaluate_prepared(context, p->predictor, prepared, p->weights.f64, p->out.f64, p->out.ld);
     gram_prepared_destroy(prepared);
     gram_table_destroy(table);
     return status;
@@ -490,15 +491,15 @@ static gram_status evaluate_function(gram_context *context, const process *p, co
 }
 
 /* Sparse rows the way of files: `prepared` holds what the points borrow. */
-static gram_status sparse_points(gram_context *context, const process *p, gram_prepared **prepared, gram_points **points)
+static gram_status sparse_points(gram_context *context, const process *p, gram_prepared **prepared,
+                                 gram_points **points)
 {
     gram_arrays arrays;
     gram_table *table = NULL;
     gram_arrays_init(&arrays, sizeof arrays);
     core_sparse_set(&p->sparse, &arrays);
     gram_status status = gram_arrays_table(context, &arrays, &table);
-    if (status >= 0)
-        status = gram_preparation_apply(context, gram_model_preparation(p->model), table, 0, prepared);
+    if (status >= 0) status = gram_preparation_apply(context, gram_model_preparation(p->model), table, 0, prepared);
     if (status >= 0) status = gram_points_of_prepared(context, *prepared, points);
     gram_table_destroy(table);
     return status;
@@ -509,8 +510,8 @@ static gram_status run_process(gram_context *context, const process *p)
     double *rows = NULL;
     gram_prepared *prepared = NULL;
     gram_points *points = NULL;
-    gram_status status = p->sparse.held ? sparse_points(context, p, &prepared, &points)
-                                        : prepared_points(context, p, &rows, &points);
+    gram_status status =
+        p->sparse.held ? sparse_points(context, p, &prepared, &points) : prepared_points(context, p, &rows, &points);
     if (status >= 0) status = p->todo(context, p, points);
     gram_points_release(points);
     gram_prepared_destroy(prepared);
@@ -532,7 +533,8 @@ static PyObject *use_process(process *p, PyObject *run, PyObject *x, int64_t col
     gram_status status = GRAM_OK;
     const gram_preparation *preparation = gram_model_preparation(p->model);
     if (take_process(p, x, columns, out) == 0) {
-        if (!p->sparse.held && (has_text(preparation) || (preparation && gram_preparation_describe(preparation)->feature_count != p->x.d)))
+        if (!p->sparse.held &&
+            (has_text(preparation) || (preparation && gram_preparation_describe(preparation)->feature_count != p->x.d)))
             PyErr_SetString(PyExc_ValueError, "X: the columns of numbers that the model was fitted on are needed");
         else if (core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
             CORE_RUN(&call, status = run_process(call.context, p));

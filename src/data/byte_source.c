@@ -30,8 +30,8 @@ struct gram_source {
     char *name;
     int descriptor; /* -1: memory */
     const char *bytes;
-    int64_t size; /* -1 if that cannot be known */
-    int64_t read; /* bytes read so far, of the lower layer */
+    int64_t size;      /* -1 if that cannot be known */
+    int64_t read;      /* bytes read so far, of the lower layer */
     gram_query *query; /* or NULL */
     /* standard input, kept */
     int keep;

@@ -171,7 +171,8 @@ static gram_status take_serial(svm_reader *reader, token pair, int64_t before, d
     if (!reader->may_be_given) return fail_at(reader, pair, "indices count from 1");
     if (before > 0) return fail_at(reader, pair, "the indices do not ascend");
     if (value < 1 || value != floor(value) || (reader->lines_seen > 0 && reader->serial < 0))
-        return fail_at(reader, pair, "indices count from 1; 0:i, first on every line, is the number of a row of a given matrix");
+        return fail_at(reader, pair,
+                       "indices count from 1; 0:i, first on every line, is the number of a row of a given matrix");
     if (reader->serial < 0) reader->serial = 0;
     if (row) row[reader->serial] = value;
     return GRAM_OK;
@@ -213,7 +214,8 @@ static gram_status parse_line(svm_reader *reader, const gram_csv_record *line, d
         TRY(end_row(reader));
     }
     if (before > reader->greatest) reader->greatest = before;
-    if (reader->serial >= 0 && numbers == 0) return fail_at(reader, label, "no number of the row, 0:i, after the label");
+    if (reader->serial >= 0 && numbers == 0)
+        return fail_at(reader, label, "no number of the row, 0:i, after the label");
     reader->lines_seen++;
 done:
     return status;
@@ -412,7 +414,8 @@ static gram_status start(gram_context *context, gram_source *source, const gram_
 {
     gram_status status = GRAM_OK;
     TRY(gram_take_from(context, table->memory, "libsvm: reading", 1, sizeof **reader, (void **)reader));
-    **reader = (svm_reader){.table = table, .label = -1, .sparse = -1, .serial = -1, .keep_missing = options->keep_missing};
+    **reader =
+        (svm_reader){.table = table, .label = -1, .sparse = -1, .serial = -1, .keep_missing = options->keep_missing};
     table->named = 1;
     TRY(gram_csv_start(context, source, table, &gram_csv_usual_sizes, &(*reader)->lines));
     (*reader)->lines.layout.delimiter = '\0';
@@ -443,10 +446,10 @@ static gram_status read_svm(gram_context *context, gram_source *source, const gr
     TRY(start(context, source, options, table, &reader));
     reader->may_be_given = !options->wanted && (options->sparse || options->gram_rows > 0);
     TRY(look_at_lines(reader, &rows));
-    TRY(options->wanted                             ? name_wanted(reader, options)
-        : reader->serial >= 0                       ? name_given(reader, options->gram_rows)
+    TRY(options->wanted                                                  ? name_wanted(reader, options)
+        : reader->serial >= 0                                            ? name_given(reader, options->gram_rows)
         : options->sparse && is_named(options) && is_worth(reader, rows) ? name_sparse(reader, reader->greatest)
-                                                    : name_all(reader));
+                                                                         : name_all(reader));
     TRY(gram_csv_again(&reader->lines, 0, 0));
     TRY(gram_table_reserve(context, table, rows));
     TRY(fill_svm(context, reader, INT64_MAX));

@@ -346,8 +346,7 @@ static int is_ready(const applier *a)
     for (int64_t f = 0; f < d; f++) {
         const gram_column *column = a->features[f].column;
         if (column->text || column->kind != GRAM_COLUMN_PLAIN || column->mean != 0 || column->deviation != 1 ||
-            column->log_size > 0 ||
-            a->features[f].place != f)
+            column->log_size > 0 || a->features[f].place != f)
             return 0;
     }
     return 1;
@@ -418,8 +417,8 @@ static gram_status read_keys(const applier *a, int64_t place, double *keys)
     for (int64_t i = 0; i < a->choice.count; i++) {
         keys[i] = gram_table_at(a->table, row_of(a, i), place);
         FAIL_IF(!isfinite(keys[i]), a->context, GRAM_ERROR_DATA,
-                "%s column '%s': a missing value in the column of bags", gram_table_where(a->table, row_of(a, i), where),
-                a->table->names[place]);
+                "%s column '%s': a missing value in the column of bags",
+                gram_table_where(a->table, row_of(a, i), where), a->table->names[place]);
     }
 done:
     return status;
@@ -439,7 +438,8 @@ static gram_status varies(const applier *a, const char *what, const gram_column 
         name[GRAM_NUMBER_SIZE];
     const gram_table *table = a->table;
     const double key = gram_table_at(table, row_of(a, i), place);
-    const char *bag = table->levels[place] ? gram_table_level(table, place, (int64_t)key) : gram_number_format(key, name);
+    const char *bag =
+        table->levels[place] ? gram_table_level(table, place, (int64_t)key) : gram_number_format(key, name);
     char *end = gram_table_where(table, row_of(a, i), there);
     end[strlen(end) - 1] = '\0';
     return gram_fail(a->context, GRAM_ERROR_DATA, "%s column '%s': %s in bag '%.60s', which has %s at %s: %s",

@@ -74,7 +74,8 @@ static gram_status find_roles(gram_context *context, const gram_table *table, co
     if (!options->target) TRY(default_target(context, table, role_of, roles));
     count = 0;
     if (options->features) TRY(gram_table_find_columns(context, table, options->features, scratch, &count));
-    for (int64_t i = 0; !options->features && i < table->d; i++) /* a given matrix is all that there is, unless others are asked for */
+    for (int64_t i = 0; !options->features && i < table->d;
+         i++) /* a given matrix is all that there is, unless others are asked for */
         if (role_of[i] == NO_ROLE && (!table->given || table->marks[i] & GRAM_COLUMN_HAS_GIVEN)) scratch[count++] = i;
     for (int64_t i = 0; i < count; i++) {
         if (role_of[scratch[i]] == IGNORED) continue;
@@ -350,7 +351,8 @@ static gram_status check_bag(const learner *l)
     gram_status status = GRAM_OK;
     for (int64_t i = 0; l->roles.bag >= 0 && i < l->roles.feature_count; i++)
         FAIL_IF(gram_table_column_kind(l->table, l->roles.features[i], NULL) != GRAM_COLUMN_PLAIN, l->context,
-                GRAM_ERROR_DATA, "%s: column '%s' holds no numbers, and a bag has rows of numbers; leave it out (--ignore)",
+                GRAM_ERROR_DATA,
+                "%s: column '%s' holds no numbers, and a bag has rows of numbers; leave it out (--ignore)",
                 l->table->file, l->table->names[l->roles.features[i]]);
 done:
     return status;

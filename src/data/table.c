@@ -234,7 +234,8 @@ gram_status gram_table_make_texts(gram_context *context, gram_table *table, int6
 
 gram_column_kind gram_table_column_kind(const gram_table *table, int64_t column, int64_t *width)
 {
-    const int sparse = table->marks[column] & GRAM_COLUMN_HAS_SPARSE, given = table->marks[column] & GRAM_COLUMN_HAS_GIVEN;
+    const int sparse = table->marks[column] & GRAM_COLUMN_HAS_SPARSE,
+              given = table->marks[column] & GRAM_COLUMN_HAS_GIVEN;
     if (width) *width = sparse ? table->sparse->d : given ? table->given->d : 0;
     if (sparse) return GRAM_COLUMN_SPARSE;
     if (given) return GRAM_COLUMN_GIVEN;

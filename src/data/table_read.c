@@ -17,12 +17,11 @@ typedef struct format_row {
 } format_row;
 
 static const format_row formats[] = {
-    {GRAM_FORMAT_CSV, ".csv", &gram_csv_type},       {GRAM_FORMAT_TSV, ".tsv", &gram_csv_type},
-    {GRAM_FORMAT_NPY, ".npy", &gram_npy_type},       {GRAM_FORMAT_LIBSVM, ".libsvm", &gram_libsvm_type},
-    {GRAM_FORMAT_LIBSVM, ".svm", &gram_libsvm_type}, {GRAM_FORMAT_FASTA, ".fasta", &gram_fasta_type},
-    {GRAM_FORMAT_FASTA, ".fa", &gram_fasta_type},    {GRAM_FORMAT_TEXT, ".txt", &gram_lines_type},
-    {GRAM_FORMAT_NPZ, ".npz", &gram_npz_type},
-    {GRAM_FORMAT_SQLITE, ".sqlite", &gram_csv_type},
+    {GRAM_FORMAT_CSV, ".csv", &gram_csv_type},        {GRAM_FORMAT_TSV, ".tsv", &gram_csv_type},
+    {GRAM_FORMAT_NPY, ".npy", &gram_npy_type},        {GRAM_FORMAT_LIBSVM, ".libsvm", &gram_libsvm_type},
+    {GRAM_FORMAT_LIBSVM, ".svm", &gram_libsvm_type},  {GRAM_FORMAT_FASTA, ".fasta", &gram_fasta_type},
+    {GRAM_FORMAT_FASTA, ".fa", &gram_fasta_type},     {GRAM_FORMAT_TEXT, ".txt", &gram_lines_type},
+    {GRAM_FORMAT_NPZ, ".npz", &gram_npz_type},        {GRAM_FORMAT_SQLITE, ".sqlite", &gram_csv_type},
     {GRAM_FORMAT_SQLITE, ".sqlite3", &gram_csv_type}, {GRAM_FORMAT_SQLITE, ".db", &gram_csv_type},
 };
 
@@ -99,7 +98,9 @@ static gram_status choose(gram_context *context, const char *path, const gram_ta
         return status;
     }
     FAIL_IF(format != GRAM_FORMAT_AUTO, context, GRAM_ERROR_ARGUMENT, "table_read: no format %d", (int)format);
-    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell its format, as .csv, .tsv, .npy, .npz, .libsvm, .sqlite, .fasta and .txt do", path);
+    FAIL(context, GRAM_ERROR_DATA,
+         "%s: its ending does not tell its format, as .csv, .tsv, .npy, .npz, .libsvm, .sqlite, .fasta and .txt do",
+         path);
 done:
     return status;
 }

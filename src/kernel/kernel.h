@@ -116,7 +116,7 @@ typedef struct gram_kernel_type {
      * divided by the features' length */
     void (*features)(const double *par, const struct gram_symbols *text, struct gram_feature_sink *sink);
     int over, scaled; /* over -1: bytes */
-    int sets; /* of texts: a text is a list of items, and features are not divided by anything */
+    int sets;         /* of texts: a text is a list of items, and features are not divided by anything */
     /* what the name means on columns of texts and of sparse rows, if that is another formula; of the same parameters. NULL: nothing */
     const struct gram_kernel_type *on_texts, *on_sparse;
     /* of texts that must be of some form: GRAM_ERROR_DATA if one is not; optional */
@@ -237,8 +237,8 @@ typedef enum gram_node {
     GRAM_NODE_NORMALIZE, /* child(x, y)/sqrt(child(x, x) child(y, y)) */
     GRAM_NODE_SCALE,     /* f(x) child(x, y) f(y), f = external->factor */
     GRAM_NODE_CENTRE,    /* child - its means over the sample external->points; external NULL: no sample yet */
-    GRAM_NODE_MEAN,      /* of two bags the mean of the child over all pairs of their rows; `exponent` random frequencies, 0: none */
-    GRAM_NODE_AFTER      /* the second child, a leaf, at the distance that the first makes */
+    GRAM_NODE_MEAN, /* of two bags the mean of the child over all pairs of their rows; `exponent` random frequencies, 0: none */
+    GRAM_NODE_AFTER /* the second child, a leaf, at the distance that the first makes */
 } gram_node;
 
 /* What a kernel holds that has no text: kernels of these exist in C only. Counted: kernels that are made from such a one

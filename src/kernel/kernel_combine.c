@@ -167,7 +167,8 @@ static gram_status check_outer(gram_context *context, const gram_kernel *outer)
     FAIL_IF(!leaf, context, GRAM_ERROR_ARGUMENT,
             "after: the second kernel must be one of a distance, alone: rbf, laplace, matern, rq, imq or powexp");
     FAIL_IF(outer->type->finite_only, context, GRAM_ERROR_ARGUMENT,
-            "after: %s is positive definite in a given number of columns only, and the distance that a kernel makes is one of a "
+            "after: %s is positive definite in a given number of columns only, and the distance that a kernel makes is "
+            "one of a "
             "Hilbert space",
             outer->type->name);
     FAIL_IF((length && length->count != 1) || gram_kernel_argument(outer, GRAM_ROLE_COVARIANCE), context,

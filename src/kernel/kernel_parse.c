@@ -679,8 +679,7 @@ static gram_status read_after(parser *p, size_t start)
     TRY(read_inside(p));
     if (!accept(p, ',')) return unexpected(p, "',' and a kernel of the distance");
     TRY(read_nested(p));
-    TRY(place(p, start,
-              gram_kernel_after(p->context, p->stack[p->count - 2], p->stack[p->count - 1], &kernel)));
+    TRY(place(p, start, gram_kernel_after(p->context, p->stack[p->count - 2], p->stack[p->count - 1], &kernel)));
     replace(p, p->count - 2, kernel);
 done:
     return status;

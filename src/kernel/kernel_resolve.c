@@ -12,8 +12,8 @@
 #include <gram/random.h>
 
 #include "base/sweep.h"
-#include "kernel/kernel.h"
 #include "kernel/embedding/resolve_parts.h"
+#include "kernel/kernel.h"
 #include "points/bags.h"
 
 enum { MAX_ROWS = 2000, COLUMNS_PER_PANEL = 64, ROWS_PER_TASK = 32, RANDOM_STREAM = 0x6d6564 /* "med" */ };

@@ -83,8 +83,7 @@ static gram_status rebuild_child(gram_context *context, const rebuilding *how, c
 {
     const gram_view apart = gram_view_apart();
     const int mean = kernel->node == GRAM_NODE_MEAN;
-    if (mean && how->by.inside && view)
-        return how->by.inside(context, how->by.state, kernel->children[0], view, out);
+    if (mean && how->by.inside && view) return how->by.inside(context, how->by.state, kernel->children[0], view, out);
     return rebuild(context, how, kernel->children[0], mean && view ? &apart : view, out);
 }
 

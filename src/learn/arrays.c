@@ -34,11 +34,13 @@ static gram_status check(gram_context *context, const gram_arrays *a)
     FAIL_IF(a->n < 1 || a->d < 1 || a->targets < 0 || a->extras < 0, context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: n = %" PRId64 ", d = %" PRId64 ", targets = %" PRId64 ", extras = %" PRId64, a->n, a->d,
             a->targets, a->extras);
-    FAIL_IF((!a->x && !a->sparse_start) || (a->targets > 0 && !a->y), context, GRAM_ERROR_ARGUMENT, "learn_arrays: x or y is NULL");
+    FAIL_IF((!a->x && !a->sparse_start) || (a->targets > 0 && !a->y), context, GRAM_ERROR_ARGUMENT,
+            "learn_arrays: x or y is NULL");
     FAIL_IF(a->extras > 0 && (!a->extra || !a->extra_names), context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: extra or extra_names is NULL");
-    FAIL_IF((a->ldx < a->d && !a->sparse_start) || (a->targets > 0 && a->ldy < a->targets), context, GRAM_ERROR_ARGUMENT,
-            "learn_arrays: ldx = %" PRId64 " or ldy = %" PRId64 " is less than a row", a->ldx, a->ldy);
+    FAIL_IF((a->ldx < a->d && !a->sparse_start) || (a->targets > 0 && a->ldy < a->targets), context,
+            GRAM_ERROR_ARGUMENT, "learn_arrays: ldx = %" PRId64 " or ldy = %" PRId64 " is less than a row", a->ldx,
+            a->ldy);
     FAIL_IF(a->target && a->targets != 1, context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: target describes one target, not %" PRId64, a->targets);
 done:

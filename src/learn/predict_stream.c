@@ -13,9 +13,9 @@ struct gram_predict_stream {
     const gram_preparation *preparation;
     gram_reader *reader;
     gram_table *whole; /* in place of the reader: rows of a given matrix */
-    const char *name; /* of the file */
-    int64_t most;     /* rows of a piece */
-    int64_t next;     /* rows of the file that were read */
+    const char *name;  /* of the file */
+    int64_t most;      /* rows of a piece */
+    int64_t next;      /* rows of the file that were read */
     gram_prepared *data;
     double *values;
     gram_predicted piece;
@@ -118,8 +118,7 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     }
     if (gram_preparation_describe(preparation)->bag) made->most = MOST_AT_ONCE; /* the rows of a bag may lie anywhere */
     TRY(want_kept(context, &arena, predictor->wish.keep, &options));
-    TRY(given ? open_given(context, path, &options, made)
-              : gram_reader_open(context, path, &options, &made->reader));
+    TRY(given ? open_given(context, path, &options, made) : gram_reader_open(context, path, &options, &made->reader));
     *stream = made;
     made = NULL;
 done:
@@ -163,7 +162,10 @@ static void name_place(gram_context *context, const gram_predict_stream *stream)
     if (column >= 0) (void)gram_preparation_column_name(stream->preparation, column, name, sizeof name);
     const gram_prepared *data = stream->data;
     gram_context_name_place(context, stream->name,
-                            stream->next + (data->first ? data->first[row] : data->rows ? data->rows[row] : row), name);
+                            stream->next + (data->first  ? data->first[row]
+                                            : data->rows ? data->rows[row]
+                                                         : row),
+                            name);
 }
 
 /* Functionals first; then each row has what its functional has. */

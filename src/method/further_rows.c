@@ -90,10 +90,9 @@ static gram_status no_landmarks(gram_learning *learning, const char *text)
 {
     char found[GRAM_WORD_SIZE];
     const char *near = gram_suggest_word(text, "rpcholesky uniform kmeans++ leverage", found);
-    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
-                              "Give rpcholesky, uniform, kmeans++, leverage, or the name of a file of points.",
-                              near ? "--landmarks cannot be '%s', did you mean '%s'?" : "--landmarks cannot be '%s'",
-                              text, near);
+    return gram_learning_fail(
+        learning, GRAM_ERROR_ARGUMENT, "Give rpcholesky, uniform, kmeans++, leverage, or the name of a file of points.",
+        near ? "--landmarks cannot be '%s', did you mean '%s'?" : "--landmarks cannot be '%s'", text, near);
 }
 
 gram_status gram_learning_read_landmarks(gram_learning *learning, const char *text, gram_landmark_rule *rule,

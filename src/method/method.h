@@ -230,8 +230,8 @@ typedef struct gram_kept_words {
 
 /* What a comparison of methods tries (learn/compare): one of several kernels. A list ends with a row without tasks. */
 typedef struct gram_comparable {
-    unsigned tasks;       /* bit 1 << gram_task */
-    int cost;             /* cheap ones are tried first: 2 linear, 4 one pass, 6 a search by gradients, 8 several or a grid, 10 more */
+    unsigned tasks; /* bit 1 << gram_task */
+    int cost; /* cheap ones are tried first: 2 linear, 4 one pass, 6 a search by gradients, 8 several or a grid, 10 more */
     const char *kernel;   /* NULL: none is given */
     int ard;              /* one length-scale per feature is tried too */
     const char *baseline; /* what people call it, if it is there to be beaten; NULL: it is not */

@@ -67,8 +67,7 @@ gram_status gram_things_add(gram_context *context, gram_model *model, const char
 const double *gram_things_find(const gram_model *model, const char *what, int64_t column, int64_t count);
 
 /* Things of a given matrix (model_given.c). */
-gram_status gram_model_keep_given(gram_context *context, gram_model *model, int64_t column,
-                                  const gram_objects *store);
+gram_status gram_model_keep_given(gram_context *context, gram_model *model, int64_t column, const gram_objects *store);
 gram_status gram_model_restore_given(gram_context *context, const gram_model *model, int64_t column, int64_t n,
                                      int64_t known, gram_objects **store);
 gram_status gram_model_restore_functionals(gram_context *context, gram_model *model);

@@ -236,7 +236,8 @@ static gram_status read_column(gram_model_reader *reader, const json_t *object, 
                                                 : GRAM_COLUMN_PLAIN;
     if (!column->text && !column->date && !column->kind && strcmp(kind, "number") != 0)
         return gram_model_bad_json(reader, "'kind' is none of number, date, text, texts, sparse and given");
-    if (column->kind == GRAM_COLUMN_SPARSE || column->kind == GRAM_COLUMN_GIVEN) TRY(read_width(reader, object, column));
+    if (column->kind == GRAM_COLUMN_SPARSE || column->kind == GRAM_COLUMN_GIVEN)
+        TRY(read_width(reader, object, column));
     if (column->text) TRY(read_levels(reader, object, column));
 done:
     return status;

@@ -169,7 +169,8 @@ static gram_status restore_rows(gram_context *context, const gram_model *model, 
 {
     gram_status status = GRAM_OK;
     const int64_t size = shape->start[shape->count];
-    const double *from = gram_things_find(model, "index", column, size), *value = gram_things_find(model, "value", column, size);
+    const double *from = gram_things_find(model, "index", column, size),
+                 *value = gram_things_find(model, "value", column, size);
     FAIL_IF(!from || !value, context, GRAM_ERROR_DATA, "the arrays of sparse rows of column %lld do not fit",
             (long long)column);
     TRY(gram_take(context, "things", size + 1, sizeof(int32_t), &shape->own[1]));

@@ -36,7 +36,8 @@ static void put_column(gram_json *json, const char *key, const gram_column *colu
         gram_json_number(json, "log_centre", column->log_centre);
         gram_json_number(json, "log_size", column->log_size);
     }
-    if (column->kind == GRAM_COLUMN_SPARSE || column->kind == GRAM_COLUMN_GIVEN) gram_json_integer(json, "width", column->width);
+    if (column->kind == GRAM_COLUMN_SPARSE || column->kind == GRAM_COLUMN_GIVEN)
+        gram_json_integer(json, "width", column->width);
     if (column->deviations) {
         gram_json_open(json, "deviations", '[');
         for (int64_t i = 0; i < column->width; i++) gram_json_number(json, NULL, column->deviations[i]);

@@ -36,11 +36,10 @@ static gram_status check_numbers(gram_context *context, const char *who, const g
     for (int64_t i = 0; i < shape->count; i++)
         for (int64_t k = shape->start[i] * shape->d; k < shape->start[i + 1] * shape->d; k++)
             if (!isfinite(shape->value[k]))
-                return gram_fail_place(context, GRAM_ERROR_DATA, i, -1,
-                                       "%s: bag %" PRId64 ": row %" PRId64 ", column %" PRId64
-                                       " is %s; every number must be finite",
-                                       who, i, k / shape->d - shape->start[i], k % shape->d,
-                                       gram_number_format(shape->value[k], shown));
+                return gram_fail_place(
+                    context, GRAM_ERROR_DATA, i, -1,
+                    "%s: bag %" PRId64 ": row %" PRId64 ", column %" PRId64 " is %s; every number must be finite", who,
+                    i, k / shape->d - shape->start[i], k % shape->d, gram_number_format(shape->value[k], shown));
     return GRAM_OK;
 }
 
@@ -95,8 +94,7 @@ static gram_status copy_rows(gram_context *context, const gram_points *points, i
     TRY(gram_take(context, "rows of bags", out->start[count] * d, sizeof *numbers, (void **)&numbers));
     for (int64_t i = 0; i < count; i++) {
         const int64_t place = place_of(points, column, which, i), size = out->start[i + 1] - out->start[i];
-        memcpy(numbers + out->start[i] * d, bags->value + bags->start[place] * d,
-               (size_t)(size * d) * sizeof *numbers);
+        memcpy(numbers + out->start[i] * d, bags->value + bags->start[place] * d, (size_t)(size * d) * sizeof *numbers);
     }
     TRY(gram_points_create_f64(context, out->start[count], d, numbers, d, &out->rows));
     out->rows->own = numbers;

@@ -111,8 +111,9 @@ gram_status gram_given_symmetrise(gram_context *context, gram_objects *o)
                                    ", column %" PRId64 " is %s",
                                    o->text, i + 1, right + 1, gram_number_format(*a, shown[0]), j + 1, left + 1,
                                    gram_number_format(*b, shown[1]));
-                (void)gram_advise(context, status,
-                                  "A kernel is symmetric: compute it anew, or use (K + K')/2 if that is what you mean.");
+                (void)gram_advise(
+                    context, status,
+                    "A kernel is symmetric: compute it anew, or use (K + K')/2 if that is what you mean.");
                 goto done;
             }
             *a = *b = 0.5 * *a + 0.5 * *b;
@@ -210,13 +211,15 @@ gram_status gram_given_unknown(gram_context *context, const gram_objects *x, int
                          "%s is a matrix of %" PRId64 " things, %s one of %" PRId64 ": they do not go together",
                          x->text, x->d, y->text, y->d);
     if (x->index[i] < x->d || y->index[j] < y->d)
-        return gram_fail(context, GRAM_ERROR_DATA, "%s: no column for row %" PRId64 " of the training data, which is needed",
-                         x->index[i] < x->d ? y->text : x->text,
-                         1 + (int64_t)(x->index[i] < x->d ? x->index[i] : y->index[j]));
-    status = gram_fail(context, GRAM_ERROR_DATA,
-                       "%s: entries of new rows with themselves and with each other are needed, and not there", x->text);
-    (void)gram_advise(context, status,
-                      "After the columns of all training rows give one more, the kernel of each new row with itself, or one "
-                      "for each new row.");
+        return gram_fail(
+            context, GRAM_ERROR_DATA, "%s: no column for row %" PRId64 " of the training data, which is needed",
+            x->index[i] < x->d ? y->text : x->text, 1 + (int64_t)(x->index[i] < x->d ? x->index[i] : y->index[j]));
+    status =
+        gram_fail(context, GRAM_ERROR_DATA,
+                  "%s: entries of new rows with themselves and with each other are needed, and not there", x->text);
+    (void)gram_advise(
+        context, status,
+        "After the columns of all training rows give one more, the kernel of each new row with itself, or one "
+        "for each new row.");
     return status;
 }

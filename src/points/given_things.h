@@ -15,11 +15,12 @@
 typedef struct gram_given_matrix {
     const char *name; /* what messages call it; copied */
     int64_t rows, width;
-    int64_t known;            /* d */
-    const int64_t *which;     /* of each row the known thing that it is; NULL: all are new, or row i is thing i if `training` */
+    int64_t known; /* d */
+    const int64_t
+        *which; /* of each row the known thing that it is; NULL: all are new, or row i is thing i if `training` */
     int training;
-    const int64_t *columns;   /* width known things, ascending; NULL: the columns are all of them in order */
-    double *value;            /* rows x width; the store's from then on, also if it fails */
+    const int64_t *columns; /* width known things, ascending; NULL: the columns are all of them in order */
+    double *value;          /* rows x width; the store's from then on, also if it fails */
 } gram_given_matrix;
 
 /* All entries must be finite. The caller releases the store. */

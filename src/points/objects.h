@@ -33,10 +33,10 @@ typedef struct gram_objects {
     gram_memory *memory;
     gram_object_kind kind;
     int64_t count;
-    const int64_t *start; /* count + 1: what thing i has is at start[i] .. start[i + 1] - 1; of bags these are rows */
-    int64_t d;            /* sparse, bags: columns of a row */
-    const int32_t *index; /* ascending within a row, from 0 */
-    const double *value;   /* of bags, d for each row */
+    const int64_t *start;   /* count + 1: what thing i has is at start[i] .. start[i + 1] - 1; of bags these are rows */
+    int64_t d;              /* sparse, bags: columns of a row */
+    const int32_t *index;   /* ascending within a row, from 0 */
+    const double *value;    /* of bags, d for each row */
     const char *text;       /* of texts; of a given matrix the name of its file */
     int64_t width;          /* of a given matrix: its columns */
     const int32_t *columns; /* and what they are; NULL: all, in order */

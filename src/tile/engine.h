@@ -35,7 +35,8 @@ typedef struct gram_metric {
     const double *par;
     struct gram_sparse_panels *sparse;
     struct gram_given_panels *given;
-    const struct gram_bag_part *bags; /* panels of the features of bags (embedding/bag_part.h), in place of the points; NULL: of the points */
+    const struct gram_bag_part
+        *bags; /* panels of the features of bags (embedding/bag_part.h), in place of the points; NULL: of the points */
 } gram_metric;
 
 typedef struct gram_form_entry {
@@ -76,10 +77,10 @@ typedef struct gram_program_node {
     int child_count;
     const int *children;
     int exponent;
-    int64_t parameter;             /* number of the first parameter of the leaf or of the child */
-    const gram_argument *length;   /* leaf: copies of its metric's parameters, NULL if it has none */
-    const double *factor;          /* leaf with a full covariance: its Cholesky factor */
-    const gram_point_terms *terms; /* normalize, scale, centre, after */
+    int64_t parameter;                /* number of the first parameter of the leaf or of the child */
+    const gram_argument *length;      /* leaf: copies of its metric's parameters, NULL if it has none */
+    const double *factor;             /* leaf with a full covariance: its Cholesky factor */
+    const gram_point_terms *terms;    /* normalize, scale, centre, after */
     const struct gram_bag_part *bags; /* mean */
 } gram_program_node;
 

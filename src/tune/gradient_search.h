@@ -79,7 +79,7 @@ struct gram_tuning {
     const gram_kernel *hint; /* several lengths are searched from here, too; NULL: from nowhere else */
     double hint_noise;
     gram_search_trails trails;
-    int trail_search; /* GRAM_TRAIL_MAIN or GRAM_TRAIL_GUIDE */
+    int trail_search;     /* GRAM_TRAIL_MAIN or GRAM_TRAIL_GUIDE */
     int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
     int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_krr_tune_options */

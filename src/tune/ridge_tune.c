@@ -315,5 +315,6 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
                           const double *y, int64_t ldy, const gram_krr_tune_options *options, gram_kernel **tuned,
                           double *lambda, gram_krr_tune_report *report)
 {
-    return gram_krr_tune_along(context, kernel, x, outputs, y, ldy, options, (gram_search_trails){0}, tuned, lambda, report);
+    return gram_krr_tune_along(context, kernel, x, outputs, y, ldy, options, (gram_search_trails){0}, tuned, lambda,
+                               report);
 }

@@ -130,7 +130,7 @@ bad 2 'k must be at most l'
 printf 'set,y\n"[red, dark blue]",1\n"{red;green}",2\n"dark blue|green|red",3\n"[]",0\n' >sets.csv
 run kernel intersection sets.csv --text set --features set --gram S.npy
 good
-od -An -v -t f8 -w32 -j 128 S.npy | tr -s ' ' ',' | sed 's/^,//' >S.csv
+LC_ALL=C od -An -v -t f8 -w32 -j 128 S.npy | tr -s ' ' ',' | sed 's/^,//' >S.csv
 printf '2,1,2,0\n1,2,2,0\n2,2,3,0\n0,0,0,0\n' >wanted.csv
 cmp -s S.csv wanted.csv || wrong "the intersections are $(cat S.csv)"
 run fit sets.csv --text set --kernel tanimoto --lambda 0.1 --method krr -o sets.gram --quiet

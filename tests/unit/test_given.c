@@ -274,10 +274,14 @@ static gram_status make_bad(gram_context *context, double *k, int64_t at, double
     k[at] = value;
     void *copy = NULL;
     OK(context, gram_take(context, "test", N * N, sizeof(double), &copy));
-    gram_status status = gram_given_create(
-        context,
-        &(gram_given_matrix){.name = "K.npy", .rows = N, .width = N, .known = N, .training = 1, .value = memcpy(copy, k, N * N * sizeof *k)},
-        store);
+    gram_status status = gram_given_create(context,
+                                           &(gram_given_matrix){.name = "K.npy",
+                                                                .rows = N,
+                                                                .width = N,
+                                                                .known = N,
+                                                                .training = 1,
+                                                                .value = memcpy(copy, k, N * N * sizeof *k)},
+                                           store);
     if (status >= 0) status = gram_given_symmetrise(context, *store);
     k[at] = before;
     return status;
@@ -316,7 +320,8 @@ static void negative_eigenvalues_are_shown(void **state)
         double *k = test_numbers(N * N);
         memcpy(k, r.k, N * N * sizeof *k);
         for (int64_t i = 0; i < N; i++) k[i * N + i] -= cases[c].shift;
-        gram_objects *store = store_of(context, k, (gram_given_matrix){.rows = N, .width = N, .known = N, .training = 1});
+        gram_objects *store =
+            store_of(context, k, (gram_given_matrix){.rows = N, .width = N, .known = N, .training = 1});
         gram_points *points = as_points(context, store, N);
         REFUSED(context, gram_given_check_psd(context, points), GRAM_ERROR_NUMERICAL, cases[c].says);
         gram_points_release(points);
@@ -371,10 +376,14 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expressions_are_equal),     cmocka_unit_test(parts_are_equal),
-        cmocka_unit_test(any_threads),               cmocka_unit_test(new_rows_meet_known_ones),
-        cmocka_unit_test(new_rows_meet_each_other),  cmocka_unit_test(models_are_equal),
-        cmocka_unit_test(bad_entries_are_named),     cmocka_unit_test(negative_eigenvalues_are_shown),
+        cmocka_unit_test(expressions_are_equal),
+        cmocka_unit_test(parts_are_equal),
+        cmocka_unit_test(any_threads),
+        cmocka_unit_test(new_rows_meet_known_ones),
+        cmocka_unit_test(new_rows_meet_each_other),
+        cmocka_unit_test(models_are_equal),
+        cmocka_unit_test(bad_entries_are_named),
+        cmocka_unit_test(negative_eigenvalues_are_shown),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

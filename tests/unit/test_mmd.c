@@ -656,7 +656,7 @@ int main(void)
                                        cmocka_unit_test(moments),           cmocka_unit_test(tails),
                                        cmocka_unit_test(student_tails),     cmocka_unit_test(closed_form),
                                        cmocka_unit_test(witness),           cmocka_unit_test(equal_rows),
-                                       cmocka_unit_test(columns), cmocka_unit_test(columns_of_few_rows),           cmocka_unit_test(bad_arguments),
-                                       cmocka_unit_test(out_of_memory)};
+                                       cmocka_unit_test(columns),           cmocka_unit_test(columns_of_few_rows),
+                                       cmocka_unit_test(bad_arguments),     cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

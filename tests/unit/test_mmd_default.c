@@ -76,7 +76,8 @@ static void slow_directions(slow *s, const real *z, real weight)
     const real shrunk = fmaxl(1e-3L, fminl(1, (fourth - r * r) / total / (r * r))), c = (1 - shrunk) * r;
     const real mean = 2 * (1 - c * r) / (1 - c * c);
     /* the trace of (R^-1 S)^2 */
-    const real own = (1 - c * r) / (1 - c * c), cross = (r - c) / (1 - c * c), variance = 4 * (own * own + cross * cross);
+    const real own = (1 - c * r) / (1 - c * c), cross = (r - c) / (1 - c * c),
+               variance = 4 * (own * own + cross * cross);
     for (int64_t b = 0; b < s->count; b++) {
         real u = 0, v = 0;
         for (int64_t i = 0; i < s->total; i++)
@@ -230,7 +231,8 @@ static void p_values_of_the_twin(void **state)
             if (at >= n * d && cases[c][3] != 2) pool[at] = 1.2 * pool[at] + (at % d == 0 ? 0.5 : 0);
             if (cases[c][3] == 1) pool[at] = floor(2 * pool[at]);
         }
-        for (int64_t l = 0; l < d; l++) pool[l] = -9 + (double)l; /* the smallest of all: the first sample comes first */
+        for (int64_t l = 0; l < d; l++)
+            pool[l] = -9 + (double)l; /* the smallest of all: the first sample comes first */
         const double got = sample_test(context, NULL, &options, n, pool, m, pool + n * d, d);
         const double want = slow_p(context, n, m, d, pool, options.permutations);
         if (got != want) FAIL_TEST("%d and %d rows, d = %d: p = %g, want %g", (int)n, (int)m, (int)d, got, want);
@@ -356,9 +358,7 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(p_values_of_the_twin),
-                                       cmocka_unit_test(looks_see_what_they_are_for),
-                                       cmocka_unit_test(odd_columns),
-                                       cmocka_unit_test(same_bits_for_any_threads),
-                                       cmocka_unit_test(out_of_memory)};
+                                       cmocka_unit_test(looks_see_what_they_are_for), cmocka_unit_test(odd_columns),
+                                       cmocka_unit_test(same_bits_for_any_threads), cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

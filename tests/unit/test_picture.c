@@ -153,9 +153,8 @@ static const way CLUSTERS = {"kmeans", WAY_NO_TARGET, {{"method", "kmeans"}, WAY
 
 /* ---- every picture of the table ---- */
 
-static const char *const NAMES[] = {"fit",      "classes", "scatter", "space", "boxes",       "directions",
-                                    "spectrum", "map",     "pairs",   "views", "eigenvalues", "descent",
-                                    "convergence"};
+static const char *const NAMES[] = {"fit", "classes", "scatter", "space",       "boxes",   "directions", "spectrum",
+                                    "map", "pairs",   "views",   "eigenvalues", "descent", "convergence"};
 enum { NAME_COUNT = sizeof NAMES / sizeof *NAMES };
 
 /* Whatever a method says can be drawn of its models is drawn, the same for any number of threads, or says what it needs. */
@@ -279,10 +278,18 @@ static void observations_and_relevances(void **state)
 static void curves_of_left_out_rows(void **state)
 {
     static const way both[] = {
-        {"left out", WAY_NUMBERS,
-         {{"method", "logistic"}, {"kernel", "rbf(ell=1)"}, {"lambda", "0.01"}, {"estimate", "folds:4"}}, 0, 0, 0},
-        {"fitted", WAY_NUMBERS, {{"method", "logistic"}, {"kernel", "rbf(ell=1)"}, {"lambda", "0.01"}, {"estimate", "no"}},
-         0, 0, 0}};
+        {"left out",
+         WAY_NUMBERS,
+         {{"method", "logistic"}, {"kernel", "rbf(ell=1)"}, {"lambda", "0.01"}, {"estimate", "folds:4"}},
+         0,
+         0,
+         0},
+        {"fitted",
+         WAY_NUMBERS,
+         {{"method", "logistic"}, {"kernel", "rbf(ell=1)"}, {"lambda", "0.01"}, {"estimate", "no"}},
+         0,
+         0,
+         0}};
     gram_string csv = {0};
     double areas[2];
     gram_string_add(&csv, "a,b,c,kind\n");

@@ -64,7 +64,7 @@ void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
     const gram_column *sparse = find_sparse(known);
     if (sparse) gram_string_add(text, "; sparse, %s columns", gram_count_format(sparse->width, rows));
     gram_string_add(text, !sparse && !has_numbers(known) && !lesson->second_preparation ? ".\n\n"
-                          : !known->scaled                                               ? "; not scaled.\n\n"
+                          : !known->scaled                                              ? "; not scaled.\n\n"
                           : sparse ? ", each divided by its deviation and not centred.\n\n"
                                    : "; numbers are standardised.\n\n");
 }

@@ -83,9 +83,9 @@ typedef struct cli_common {
     int help;
     const char *out;
     uint64_t seed;
-    int64_t threads; /* 0: not given */
-    uint64_t memory; /* 0: not given */
-    double time;     /* in seconds; 0: not given */
+    int64_t threads;   /* 0: not given */
+    uint64_t memory;   /* 0: not given */
+    double time;       /* in seconds; 0: not given */
     const char *query; /* NULL: not given */
 } cli_common;
 

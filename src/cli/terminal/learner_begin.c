@@ -18,7 +18,8 @@ static void say_plan(void *user, const gram_learn_plan *plan)
     if (plan->seconds >= 0.1) (void)snprintf(time, sizeof time, "%.2g", plan->seconds);
     (void)fprintf(stderr, "plan: %s row%s, %" PRId64 " column%s; %s, about %s and %s s%s (%s)\n",
                   gram_count_format(plan->n, rows), cli_plural(plan->n), plan->d, cli_plural(plan->d), plan->words,
-                  gram_bytes_format(plan->bytes, size), time, plan->tunes ? plan->tuning_seconds > 0 ? " with tuning" : " after tuning" : "", plan->reason);
+                  gram_bytes_format(plan->bytes, size), time,
+                  plan->tunes ? plan->tuning_seconds > 0 ? " with tuning" : " after tuning" : "", plan->reason);
 }
 
 static gram_status set_options(cli_session *session, const cli_settings *settings, gram_learner *learner)

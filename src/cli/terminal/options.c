@@ -32,9 +32,11 @@ static const cli_option common_options[] = {
 };
 
 const cli_choice cli_formats[] = {
-    CLI_WORD("csv", GRAM_FORMAT_CSV),       CLI_WORD("tsv", GRAM_FORMAT_TSV),    CLI_WORD("npy", GRAM_FORMAT_NPY),
-    CLI_WORD("libsvm", GRAM_FORMAT_LIBSVM), CLI_WORD("svm", GRAM_FORMAT_LIBSVM), CLI_WORD("fasta", GRAM_FORMAT_FASTA),
-    CLI_WORD("sqlite", GRAM_FORMAT_SQLITE), CLI_WORD("txt", GRAM_FORMAT_TEXT),      CLI_WORD("npz", GRAM_FORMAT_NPZ),    CLI_WORDS_END,
+    CLI_WORD("csv", GRAM_FORMAT_CSV),       CLI_WORD("tsv", GRAM_FORMAT_TSV),
+    CLI_WORD("npy", GRAM_FORMAT_NPY),       CLI_WORD("libsvm", GRAM_FORMAT_LIBSVM),
+    CLI_WORD("svm", GRAM_FORMAT_LIBSVM),    CLI_WORD("fasta", GRAM_FORMAT_FASTA),
+    CLI_WORD("sqlite", GRAM_FORMAT_SQLITE), CLI_WORD("txt", GRAM_FORMAT_TEXT),
+    CLI_WORD("npz", GRAM_FORMAT_NPZ),       CLI_WORDS_END,
 };
 
 const cli_choice cli_missings[] = {

@@ -84,8 +84,9 @@ static void add_column(gram_string *text, const gram_column *column, int scaled)
     char mean[CLI_SHORT_SIZE], deviation[CLI_SHORT_SIZE];
     gram_string_add(text, "%s", column->name);
     gram_string_pad(text, NAME_WIDTH);
-    static const char *const things[] = {
-        [GRAM_COLUMN_SPARSE] = "sparse rows", [GRAM_COLUMN_TEXTS] = "texts", [GRAM_COLUMN_GIVEN] = "rows of a given matrix"};
+    static const char *const things[] = {[GRAM_COLUMN_SPARSE] = "sparse rows",
+                                         [GRAM_COLUMN_TEXTS] = "texts",
+                                         [GRAM_COLUMN_GIVEN] = "rows of a given matrix"};
     if (column->text)
         add_levels(text, column);
     else if (column->kind != GRAM_COLUMN_PLAIN)

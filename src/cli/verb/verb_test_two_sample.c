@@ -33,9 +33,11 @@ static const cli_usage usage = {
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
     "matched\nby name and standardised together; text columns become categories. The statistic is the squared MMD.\n\n"
-    "Methods:\n  aggregated   permutations over many looks at once: 7 widths of the kernel, or means, spreads and rbf on "
+    "Methods:\n  aggregated   permutations over many looks at once: 7 widths of the kernel, or means, spreads and rbf "
+    "on "
     "ranks"
-    "\n               at widths of its own; exact level (default without --kernel)\n  permutation  permutations with one kernel, "
+    "\n               at widths of its own; exact level (default without --kernel)\n  permutation  permutations with "
+    "one kernel, "
     "exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
     "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rough, 0.05 may "

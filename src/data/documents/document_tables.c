@@ -20,7 +20,8 @@ typedef struct document_reader {
 } document_reader;
 
 /* All bytes of the source, with a final 0. */
-static gram_status read_all(gram_context *context, gram_source *source, gram_memory *memory, char **text, size_t *length)
+static gram_status read_all(gram_context *context, gram_source *source, gram_memory *memory, char **text,
+                            size_t *length)
 {
     gram_status status = GRAM_OK;
     size_t room = 1 << 16, got;
@@ -195,8 +196,8 @@ static gram_status convert_fasta(gram_context *context, const char *file, const 
         line++;
     }
     FAIL_IF(*text == '\0', context, GRAM_ERROR_DATA, "%s: the file is empty", file);
-    FAIL_IF(*text != '>', context, GRAM_ERROR_DATA, "%s:%" PRId64 ": a record begins with '>', not with '%s'", file, line,
-            gram_data_excerpt(text, strcspn(text, "\r\n"), shown));
+    FAIL_IF(*text != '>', context, GRAM_ERROR_DATA, "%s:%" PRId64 ": a record begins with '>', not with '%s'", file,
+            line, gram_data_excerpt(text, strcspn(text, "\r\n"), shown));
     for (const char *at = text; *at;) {
         const record r = find_record(at);
         TRY(check_record(context, file, &r, line));

@@ -38,9 +38,10 @@ static gram_status check_size(gram_context *context, const gram_table *numbers, 
     if (width <= known + 1 || width == known + rows) return status;
     status = gram_fail(context, GRAM_ERROR_DATA, "%s: %" PRId64 " columns; the model was fitted to %" PRId64 " rows",
                        numbers->file, width, known);
-    return gram_advise(context, status,
-                       "Row i has the kernel of new row i with the training rows, all of them or those that `gram info` "
-                       "names.");
+    return gram_advise(
+        context, status,
+        "Row i has the kernel of new row i with the training rows, all of them or those that `gram info` "
+        "names.");
 }
 
 static gram_status read_matrix(gram_context *context, const gram_table_options *options, int64_t known,
@@ -253,8 +254,8 @@ static gram_status read_serials(gram_context *context, const gram_table *table, 
     for (int64_t i = 0; i < table->n; i++) {
         const double serial = table->numbers[i * table->d + width];
         FAIL_IF(!(serial >= 1 && serial <= (double)width) || serial != floor(serial), context, GRAM_ERROR_DATA,
-                "%s '0:%g': the number of the row must be one of the %" PRId64 " columns", gram_table_where(table, i, where),
-                serial, width);
+                "%s '0:%g': the number of the row must be one of the %" PRId64 " columns",
+                gram_table_where(table, i, where), serial, width);
         which[i] = (int64_t)serial - 1;
     }
 done:

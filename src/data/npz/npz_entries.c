@@ -43,10 +43,8 @@ static int find_entry(const unsigned char *zip, size_t length, const char *name,
 
 static int unpack(const entry *e, const unsigned char *packed, unsigned char *out)
 {
-    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)packed,
-                       .avail_in = e->packed,
-                       .next_out = out,
-                       .avail_out = e->size};
+    z_stream stream = {
+        .next_in = (unsigned char *)(uintptr_t)packed, .avail_in = e->packed, .next_out = out, .avail_out = e->size};
     if (e->method == 0) {
         if (e->packed != e->size) return -1;
         memcpy(out, packed, e->size);
@@ -91,13 +89,15 @@ gram_status gram_npz_find(gram_context *context, gram_memory *memory, const char
             "%s: %s of 4 GiB and more cannot be read", file, name);
     FAIL_IF((size_t)e.offset + LOCAL_SIZE > length || number_at(zip + e.offset, 4) != 0x04034b50, context,
             GRAM_ERROR_DATA, "%s: damaged: no entry '%s'", file, name);
-    const size_t at = (size_t)e.offset + LOCAL_SIZE + number_at(zip + e.offset + 26, 2) + number_at(zip + e.offset + 28, 2);
-    FAIL_IF(at > length || e.packed > length - at, context, GRAM_ERROR_DATA, "%s: damaged: '%s' is cut off", file, name);
+    const size_t at =
+        (size_t)e.offset + LOCAL_SIZE + number_at(zip + e.offset + 26, 2) + number_at(zip + e.offset + 28, 2);
+    FAIL_IF(at > length || e.packed > length - at, context, GRAM_ERROR_DATA, "%s: damaged: '%s' is cut off", file,
+            name);
     TRY(gram_take_from(context, memory, file, (int64_t)e.size + 1, 1, &array->bytes));
     FAIL_IF(unpack(&e, zip + at, array->bytes) != 0 || crc32(crc32(0, NULL, 0), array->bytes, e.size) != e.checksum,
             context, GRAM_ERROR_DATA, "%s: damaged: '%s' cannot be unpacked", file, name);
-    FAIL_IF(read_head(array, e.size) != 0, context, GRAM_ERROR_DATA, "%s: '%s' is not an array of one or two dimensions",
-            file, name);
+    FAIL_IF(read_head(array, e.size) != 0, context, GRAM_ERROR_DATA,
+            "%s: '%s' is not an array of one or two dimensions", file, name);
 done:
     return status;
 }

@@ -63,8 +63,8 @@ static gram_status check(gram_context *context, const npz_reader *r)
     const double n = gram_npz_number(&a[SHAPE], 0), d = a[SHAPE].rows > 1 ? gram_npz_number(&a[SHAPE], 1) : 0;
     FAIL_IF(!(n >= 1 && n <= 0x1p40) || !(d >= 1 && d <= INT32_MAX), context, GRAM_ERROR_DATA,
             "%s: %.0f rows of %.0f columns; 1 to %d columns can be read", file, n, d, (int)INT32_MAX);
-    FAIL_IF((double)a[INDPTR].rows != n + 1 || a[DATA].rows != a[INDICES].rows ||
-                gram_npz_number(&a[INDPTR], 0) != 0 || gram_npz_number(&a[INDPTR], (int64_t)n) != (double)a[DATA].rows,
+    FAIL_IF((double)a[INDPTR].rows != n + 1 || a[DATA].rows != a[INDICES].rows || gram_npz_number(&a[INDPTR], 0) != 0 ||
+                gram_npz_number(&a[INDPTR], (int64_t)n) != (double)a[DATA].rows,
             context, GRAM_ERROR_DATA, "%s: 'indptr.npy' does not fit %.0f rows of %" PRId64 " values", file, n,
             a[DATA].rows);
     FAIL_IF(a[TARGET].bytes && ((double)a[TARGET].rows != n || a[TARGET].columns > 1), context, GRAM_ERROR_DATA,
@@ -195,8 +195,8 @@ static gram_status read_npz(gram_context *context, gram_source *source, const gr
 {
     gram_status status = GRAM_OK;
     void *state = NULL;
-    FAIL_IF(!options->wanted && !options->sparse, context, GRAM_ERROR_DATA,
-            "%s: sparse rows, which are not taken here", table->file);
+    FAIL_IF(!options->wanted && !options->sparse, context, GRAM_ERROR_DATA, "%s: sparse rows, which are not taken here",
+            table->file);
     TRY(open_npz(context, source, options, table, &state));
     TRY(fill_npz(context, state, INT64_MAX));
     if (!options->wanted) TRY(gram_table_apply_options(context, table, options));

@@ -10,11 +10,11 @@ extern const gram_format_type gram_npz_type;
 
 /* An array of the file: numbers, or text of |S3. Its bytes are in memory of the table's, and given back by the caller. */
 typedef struct gram_npz_array {
-    char type[16];  /* as NumPy writes it: "<f8" */
-    int64_t rows, columns;  /* columns 0: of one dimension or none */
-    size_t item;    /* bytes of a number */
-    void *bytes;    /* the file of the array, unpacked; NULL: there is none */
-    const char *at; /* where its numbers begin */
+    char type[16];         /* as NumPy writes it: "<f8" */
+    int64_t rows, columns; /* columns 0: of one dimension or none */
+    size_t item;           /* bytes of a number */
+    void *bytes;           /* the file of the array, unpacked; NULL: there is none */
+    const char *at;        /* where its numbers begin */
 } gram_npz_array;
 
 /* The array NAME.npy of a zip in memory; without one nothing happens. Stored or deflated entries with a right checksum: else GRAM_ERROR_DATA. */

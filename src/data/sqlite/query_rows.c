@@ -54,9 +54,11 @@ static gram_status fail(gram_context *context, const gram_query *query, int code
         return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: the query may only select rows (%s)", query->file, reason);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_FORMAT: return gram_fail(context, GRAM_ERROR_DATA, "%s: the database is damaged: %s", query->file, reason);
+    case SQLITE_FORMAT:
+        return gram_fail(context, GRAM_ERROR_DATA, "%s: the database is damaged: %s", query->file, reason);
     case SQLITE_TOOBIG:
-        return gram_fail(context, GRAM_ERROR_DATA, "%s: a value has more than 64 MiB, or the query is too long", query->file);
+        return gram_fail(context, GRAM_ERROR_DATA, "%s: a value has more than 64 MiB, or the query is too long",
+                         query->file);
     case SQLITE_ERROR: return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: the query: %s", query->file, reason);
     default: return gram_fail(context, GRAM_ERROR_FILE, "%s: cannot be read: %s", query->file, reason);
     }
@@ -149,8 +151,9 @@ done:
 /* Tables and views, with commas between; returns how many there are, and the first in `only`. */
 static int64_t list_tables(gram_query *query, gram_string *list, gram_string *only)
 {
-    static const char SQL[] = "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' "
-                              "order by name";
+    static const char SQL[] =
+        "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' "
+        "order by name";
     sqlite3_stmt *statement = NULL;
     int64_t count = 0;
     if (sqlite3_prepare_v2(query->database, SQL, -1, &statement, NULL) != SQLITE_OK) return 0;
@@ -172,8 +175,8 @@ static gram_status choose_table(gram_context *context, gram_query *query, gram_s
     const int64_t count = list_tables(query, &list, &only);
     FAIL_IF(count == 0, context, GRAM_ERROR_DATA, "%s: the database has no tables", query->file);
     FAIL_IF(count > 1, context, GRAM_ERROR_ARGUMENT,
-            "%s: which rows? There are several tables; give a query, such as 'select * from %s' (tables: %s)", query->file,
-            only.data ? only.data : "", list.data ? list.data : "");
+            "%s: which rows? There are several tables; give a query, such as 'select * from %s' (tables: %s)",
+            query->file, only.data ? only.data : "", list.data ? list.data : "");
     gram_string_add(sql, "select * from \"");
     for (const char *c = only.data; c && *c; c++) gram_string_put(sql, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
     gram_string_add(sql, "\"");
@@ -195,7 +198,8 @@ static gram_status prepare(gram_context *context, gram_query *query, const char 
         if (reason && list_tables(query, &list, &only) > 0 && !list.failed) {
             char told[160];
             (void)snprintf(told, sizeof told, "%s", reason);
-            status = gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: the query: %s; there are %s", query->file, told, list.data);
+            status = gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: the query: %s; there are %s", query->file, told,
+                               list.data);
         }
         gram_string_free(&list);
         gram_string_free(&only);
@@ -271,9 +275,7 @@ static gram_status put_value(gram_context *context, gram_query *query, int colum
     sqlite3_stmt *row = query->statement;
     switch (sqlite3_column_type(row, column)) {
     case SQLITE_NULL: gram_string_add(&query->line, "NA"); break;
-    case SQLITE_INTEGER:
-        gram_string_add(&query->line, "%" PRId64, (int64_t)sqlite3_column_int64(row, column));
-        break;
+    case SQLITE_INTEGER: gram_string_add(&query->line, "%" PRId64, (int64_t)sqlite3_column_int64(row, column)); break;
     case SQLITE_FLOAT:
         gram_string_add(&query->line, "%s", gram_number_format(sqlite3_column_double(row, column), number));
         break;
@@ -363,9 +365,10 @@ gram_status gram_query_open(gram_context *context, const char *file, const char 
 {
     (void)sql;
     *query = NULL;
-    return gram_fail(context, GRAM_ERROR_UNSUPPORTED,
-                     "%s: this gram was built without SQLite; install libsqlite3-dev and build it again, or write the rows as CSV",
-                     file);
+    return gram_fail(
+        context, GRAM_ERROR_UNSUPPORTED,
+        "%s: this gram was built without SQLite; install libsqlite3-dev and build it again, or write the rows as CSV",
+        file);
 }
 
 void gram_query_close(gram_query *query)

@@ -30,7 +30,8 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     (void)par, (void)d;
     facts->positive_definite = GRAM_YES;
     facts->stationary = facts->isotropic = GRAM_NO;
-    facts->strictly = facts->universal = facts->characteristic = GRAM_NO; /* there are different graphs of the same features */
+    facts->strictly = facts->universal = facts->characteristic =
+        GRAM_NO; /* there are different graphs of the same features */
     facts->derivatives = 0;
     facts->sobolev_order = NAN;
 }
@@ -59,8 +60,8 @@ static void next_labels(const gram_graph *graph, const uint64_t *label, uint64_t
         uint64_t around = 0;
         for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
             around += gram_feature_mix(graph->edge_label[k] + 1, label[graph->neighbour[k]]);
-        next[i] = gram_feature_mix(gram_feature_mix(label[i], around),
-                                   (uint64_t)(graph->start[i + 1] - graph->start[i]));
+        next[i] =
+            gram_feature_mix(gram_feature_mix(label[i], around), (uint64_t)(graph->start[i + 1] - graph->start[i]));
     }
 }
 

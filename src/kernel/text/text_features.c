@@ -214,11 +214,10 @@ static gram_status make_text(void *argument, const gram_worker *worker)
         atomic_store(&m->lacking, (size_t)(length + 1) * sizeof *code);
         return status;
     }
-    const gram_symbols symbols =
-        read_symbols(m->type->sets       ? GRAM_OVER_ITEMS
-                     : m->type->over < 0 ? GRAM_OVER_BYTES
-                                         : (int)m->par[m->type->over],
-                     m->texts->text + m->texts->start[i], length, code);
+    const gram_symbols symbols = read_symbols(m->type->sets       ? GRAM_OVER_ITEMS
+                                              : m->type->over < 0 ? GRAM_OVER_BYTES
+                                                                  : (int)m->par[m->type->over],
+                                              m->texts->text + m->texts->start[i], length, code);
     m->type->features(m->par, &symbols, &sink);
     for (int64_t k = 0; sink.status >= 0 && k < sink.size; k++)
         if (sink.table[k].key && sink.table[k].value != 0) sink.table[count++] = sink.table[k];
@@ -289,7 +288,7 @@ static gram_status fill_rows(gram_context *context, const making *m, int64_t tot
     gram_objects shape = {.kind = GRAM_OBJECT_SPARSE, .count = m->texts->count};
     TRY(gram_take(context, "features of texts", total + 1, sizeof(uint64_t), (void **)&derived->keys));
     shape.d = list_keys(m, derived->keys);
-    if (shape.d < 1) derived->keys[0] = 0; /* which no feature has */
+    if (shape.d < 1) derived->keys[0] = 0;       /* which no feature has */
     if (shape.d < 1 || m->type->sets) shape.d++; /* one more for what other texts have beside (translate) */
     FAIL_IF(shape.d > INT32_MAX, context, GRAM_ERROR_OVERFLOW, "%s: more features than can be told apart",
             m->type->name);
@@ -343,8 +342,8 @@ static gram_status lacks_memory(gram_context *context, gram_status status, size_
     gram_bytes_format(gram_memory_budget(context->memory), budget);
     if (status == GRAM_ERROR_MEMORY)
         return gram_fail(context, status, "features of texts: the system has no %s left", needed);
-    return gram_fail(context, status, "features of texts: needs %s, more than what is left of a memory budget of %s", needed,
-                     budget);
+    return gram_fail(context, status, "features of texts: needs %s, more than what is left of a memory budget of %s",
+                     needed, budget);
 }
 
 static gram_status make(gram_context *context, const gram_kernel_type *type, const double *par, gram_objects *texts,

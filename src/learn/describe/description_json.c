@@ -99,8 +99,7 @@ static void put_given(gram_json *json, const gram_description *description)
     gram_json_open(json, "gram", '{');
     gram_json_integer(json, "rows", description->given_rows);
     gram_json_open(json, "needed", '[');
-    for (int64_t i = 0; i < description->needed_count; i++)
-        gram_json_integer(json, NULL, description->needed[i] + 1);
+    for (int64_t i = 0; i < description->needed_count; i++) gram_json_integer(json, NULL, description->needed[i] + 1);
     gram_json_close(json, '[');
     gram_json_close(json, '{');
 }

@@ -46,7 +46,8 @@ gram_status gram_importance_add(gram_left_out *out, const gram_predictor *predic
 {
     gram_status status = GRAM_OK;
     gram_context *context = out->whole->context;
-    const int64_t features = gram_importance_features(out), used = count < MOST_ROWS ? count : MOST_ROWS, d = out->whole->data->d;
+    const int64_t features = gram_importance_features(out), used = count < MOST_ROWS ? count : MOST_ROWS,
+                  d = out->whole->data->d;
     const gram_columns *columns = gram_predictor_columns(predictor);
     double *shuffled = NULL, *values = NULL, *row = NULL;
     int64_t *order = NULL;
@@ -59,8 +60,8 @@ gram_status gram_importance_add(gram_left_out *out, const gram_predictor *predic
     for (int64_t f = 0; f < features; f++) {
         gram_random_permutation((gram_random){gram_context_seed(context), SHUFFLE_STREAM}, (uint64_t)f, used, order);
         shuffle(out, f, used, order, x, shuffled);
-        TRY(gram_predictor_evaluate_stored(context, predictor, out->whole->data->objects, used, shuffled, NULL, 1, values,
-                                           columns->ld));
+        TRY(gram_predictor_evaluate_stored(context, predictor, out->whole->data->objects, used, shuffled, NULL, 1,
+                                           values, columns->ld));
         for (int64_t i = 0; i < used; i++) {
             gram_left_out_put(out, columns, values + i * columns->ld, row);
             out->rises[rows[i] * features + f] = gram_left_out_loss(out, rows[i], row) -

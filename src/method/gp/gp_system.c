@@ -219,7 +219,8 @@ static gram_status factor(gram_context *context, const char *name, gram_kernel *
                           int lenient, gram_gp_system *s)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_cholesky_create_together(context, kernel, x, s->shift, GRAM_STORAGE_F64, lenient ? &s->jitter : NULL, &s->factor));
+    TRY(gram_cholesky_create_together(context, kernel, x, s->shift, GRAM_STORAGE_F64, lenient ? &s->jitter : NULL,
+                                      &s->factor));
     if (!lenient) TRY(gram_cholesky_check_pivots(context, name, s->factor));
     s->log_determinant = gram_cholesky_log_determinant(s->factor);
 done:

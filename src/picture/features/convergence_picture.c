@@ -18,8 +18,9 @@ static void add_steps(gram_string *script, int64_t count, const gram_features_st
 static void plot_steps(gram_string *script, gram_features_kind kind, const gram_features_step *first)
 {
     const int random = kind == GRAM_FEATURES_FOURIER || kind == GRAM_FEATURES_BINNING || kind == GRAM_FEATURES_NEURAL;
-    gram_string_add(script, "set logscale xy\nset format '%%h'\nset key bottom left\nset xlabel '%s'\n"
-                            "set ylabel 'error k - z.z over pairs of rows'\nplot ",
+    gram_string_add(script,
+                    "set logscale xy\nset format '%%h'\nset key bottom left\nset xlabel '%s'\n"
+                    "set ylabel 'error k - z.z over pairs of rows'\nplot ",
                     kind == GRAM_FEATURES_BINNING ? "grids" : "features");
     if (random) {
         gram_script_number(script, first->rms, "*sqrt(");

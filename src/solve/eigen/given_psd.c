@@ -62,8 +62,7 @@ static gram_status check_pairs(gram_context *context, const gram_points *x, doub
                 gram_number_format(own, shown[0]));
         for (int64_t j = 0; j < i; j++) {
             const double both = entry(x, i, j), other = entry(x, j, j);
-            FAIL_IF((fabs(both) - slack) * (fabs(both) - slack) > (own + slack) * (other + slack) &&
-                        fabs(both) > slack,
+            FAIL_IF((fabs(both) - slack) * (fabs(both) - slack) > (own + slack) * (other + slack) && fabs(both) > slack,
                     context, GRAM_ERROR_NUMERICAL,
                     "%s: not positive semi-definite: rows %" PRId64 " and %" PRId64
                     " have the entry %s, and %s and %s on the diagonal, whose product is less than its square",
@@ -88,11 +87,12 @@ static gram_status show_eigenvalue(gram_context *context, const gram_kernel *giv
     const gram_spectrum_report *s = gram_spectrum_get_report(spectrum);
     const double least = s->values[s->n - 1];
     if (least >= -slack) goto done;
-    status = gram_fail(context, GRAM_ERROR_NUMERICAL,
-                       "%s: not positive semi-definite: the least eigenvalue%s is %.6g, the largest %.6g; a unit vector v "
-                       "with v'Kv = %.6g has most of its weight on rows %" PRId64 " and %" PRId64,
-                       x->objects[0]->text, s->n < x->objects[0]->count ? " of some of its rows" : "", least,
-                       s->values[0], s->form, row_of(x, s->entry_row[0]), row_of(x, s->entry_row[s->entry_count > 1]));
+    status =
+        gram_fail(context, GRAM_ERROR_NUMERICAL,
+                  "%s: not positive semi-definite: the least eigenvalue%s is %.6g, the largest %.6g; a unit vector v "
+                  "with v'Kv = %.6g has most of its weight on rows %" PRId64 " and %" PRId64,
+                  x->objects[0]->text, s->n < x->objects[0]->count ? " of some of its rows" : "", least, s->values[0],
+                  s->form, row_of(x, s->entry_row[0]), row_of(x, s->entry_row[s->entry_count > 1]));
 done:
     gram_spectrum_destroy(spectrum);
     return status;
@@ -100,9 +100,10 @@ done:
 
 static gram_status advise(gram_context *context, gram_status status)
 {
-    return gram_advise(context, status,
-                       "No kernel has this matrix. Look for a mistake in it; or add as much as the least eigenvalue is below 0 "
-                       "to the diagonal, or leave out the negative eigenvalues (K = V max(E, 0) V').");
+    return gram_advise(
+        context, status,
+        "No kernel has this matrix. Look for a mistake in it; or add as much as the least eigenvalue is below 0 "
+        "to the diagonal, or leave out the negative eigenvalues (K = V max(E, 0) V').");
 }
 
 static gram_status check_column(gram_context *context, const gram_kernel *given, const gram_points *x)

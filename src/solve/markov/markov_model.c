@@ -279,13 +279,10 @@ done:
 
 static gram_status expand(compiler *c, const gram_kernel *kernel, sum *out)
 {
-    static const char *const names[] = {[GRAM_NODE_EXP] = "exp",
-                                        [GRAM_NODE_WARP] = "warp",
-                                        [GRAM_NODE_NORMALIZE] = "normalize",
-                                        [GRAM_NODE_SCALE] = "scale",
-                                        [GRAM_NODE_CENTRE] = "centre",
-                                        [GRAM_NODE_MEAN] = "mean",
-                                        [GRAM_NODE_AFTER] = "after"};
+    static const char *const names[] = {
+        [GRAM_NODE_EXP] = "exp",     [GRAM_NODE_WARP] = "warp",     [GRAM_NODE_NORMALIZE] = "normalize",
+        [GRAM_NODE_SCALE] = "scale", [GRAM_NODE_CENTRE] = "centre", [GRAM_NODE_MEAN] = "mean",
+        [GRAM_NODE_AFTER] = "after"};
     gram_status status = GRAM_OK;
     sum base = {0};
     switch (kernel->node) {

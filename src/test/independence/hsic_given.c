@@ -327,7 +327,8 @@ static gram_status flip(gram_context *context, const problem *p, int64_t draws, 
     const double observed = sums[0] - sums[draws + 2], trace = sums[draws];
     /* left-out rows at the edges may be far off although the rows that were fitted are met exactly */
     FAIL_IF(trace < NOTHING * (double)n, context, GRAM_ERROR_DATA,
-            "hsic_given_test: x or y is determined by what is given: the regressions leave nothing of it (a mean square of %.1g)",
+            "hsic_given_test: x or y is determined by what is given: the regressions leave nothing of it (a mean "
+            "square of %.1g)",
             trace / (double)n);
     for (int64_t b = 1; b < draws; b++) reached += sums[b] >= observed - TIE * trace;
     result->p_value = (double)reached / (double)draws;

@@ -183,7 +183,8 @@ void gram_mmd_features_destroy(gram_context *context, gram_mmd_features *f)
     gram_give(context, f->factor);
 }
 
-void gram_mmd_features_tell(const gram_mmd_features *f, const int64_t *which, gram_mmd_tally *tally, gram_mmd_seen *seen)
+void gram_mmd_features_tell(const gram_mmd_features *f, const int64_t *which, gram_mmd_tally *tally,
+                            gram_mmd_seen *seen)
 {
     for (int k = 0; k < f->count; k++) {
         const double *scores = f->scores + k * f->labellings, weight = log(f->looks[k].weight);

@@ -102,8 +102,7 @@ static gram_status sort_distances(gram_context *context, const gram_pool *pool, 
     double *some = NULL, *products = NULL;
     TRY(gram_take(context, "mmd_test: rows", rows * d, sizeof *some, (void **)&some));
     TRY(gram_take(context, "mmd_test: distances", rows * rows, sizeof *products, (void **)&products));
-    for (int64_t i = 0; i < rows; i++)
-        memcpy(some + i * d, ranks + i * total / rows * d, (size_t)d * sizeof *some);
+    for (int64_t i = 0; i < rows; i++) memcpy(some + i * d, ranks + i * total / rows * d, (size_t)d * sizeof *some);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)rows, (int)d, 1, some, (int)d, some, (int)d, 0,
                 products, (int)rows);
     *count = 0;

@@ -44,7 +44,8 @@ typedef struct look_scale {
 
 static look_scale scale_of(const permutation *p, const gram_pairs *pairs, int64_t k)
 {
-    look_scale scale = {.statistic = gram_mmd_scaling(pairs, p->n, p->m, p->biased), .weight = p->looks->kernels[k].weight};
+    look_scale scale = {.statistic = gram_mmd_scaling(pairs, p->n, p->m, p->biased),
+                        .weight = p->looks->kernels[k].weight};
     scale.deviation = gram_mmd_look_deviation(pairs, p->n, p->looks->count);
     scale.diagonal = scale.statistic.diagonal / scale.statistic.slope;
     for (int64_t i = 0; i < pairs->n; i++) scale.mean += pairs->diagonal[i] * (double)p->n / (double)pairs->n;

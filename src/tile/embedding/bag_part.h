@@ -14,10 +14,10 @@
 
 typedef struct gram_bag_part {
     gram_memory *memory;
-    gram_engine *rows;         /* between the rows; NULL: by features */
-    int64_t n, m;              /* bags */
+    gram_engine *rows;          /* between the rows; NULL: by features */
+    int64_t n, m;               /* bags */
     int64_t *x_start, *y_start; /* n + 1 and m + 1; the same if the engine is symmetric */
-    gram_points *x, *y;        /* features of the bags; y is NULL if the engine is symmetric */
+    gram_points *x, *y;         /* features of the bags; y is NULL if the engine is symmetric */
 } gram_bag_part;
 
 /* For the bags that the request's points have in a column, and the kernel of their rows. `frequencies` 0: pairs. */

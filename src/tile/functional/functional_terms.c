@@ -168,7 +168,8 @@ gram_status gram_functional_make_terms(gram_context *context, gram_engine *engin
     for (int i = 0; i < engine->node_count; i++) {
         const gram_point_terms *terms = engine->nodes[i].terms;
         if (!terms) continue;
-        FAIL_IF(terms->node == GRAM_NODE_AFTER, context, GRAM_ERROR_UNSUPPORTED, "functionals: none are known for after");
+        FAIL_IF(terms->node == GRAM_NODE_AFTER, context, GRAM_ERROR_UNSUPPORTED,
+                "functionals: none are known for after");
         FAIL_IF(terms->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
                 "functionals: none are known for scale by the function %s of a program", terms->external->name);
         if (terms->node == GRAM_NODE_CENTRE) TRY(gram_terms_centre(context, engine->terms[terms->number]));
