@@ -92,7 +92,7 @@ head -c 1000 m.gram >cut.gram
 run predict cut.gram train.csv
 bad 3 'cut.gram'
 run predict m.gram
-bad 2 'too few arguments'
+bad 2 'DATA is missing'
 run predict m.gram train.csv -o nowhere/p.csv
 bad 5 'nowhere/p.csv: cannot be written'
 run predict - train.csv

@@ -118,7 +118,7 @@ value_of()
     missing) echo drop ;;
     precondition) echo med ;;
     interval | level | flip) echo 0.5 ;;
-    count | draws | lag | permutations | dimension | spectrum | along | threads | seed | memory | time | lambda) echo 5 ;;
+    count | draws | lag | every | permutations | dimension | spectrum | along | threads | seed | memory | time | lambda) echo 5 ;;
     block) echo 5 ;;
     *) echo x ;;
     esac
