@@ -152,7 +152,7 @@ typedef struct gram_learning {
     char transform_words[160]; /* of logarithms of features; "": they were not thought of */
     char kernel_reason[200];   /* why it is the kernel if none was asked for; "": nothing was compared */
     gram_search_trails trails; /* that searches for its numbers follow and leave */
-    gram_paired second;   /* of methods of two views */
+    gram_paired second;        /* of methods of two views */
     /* a fit that goes on */
     const gram_model *before;
     const char *before_name;
@@ -213,7 +213,9 @@ typedef struct gram_streaming {
     int (*possible)(const gram_learning *learning); /* do the settings allow it? */
     gram_status (*begin)(gram_learning *learning);
     gram_status (*add)(gram_learning *learning, const gram_prepared *rows);
-    gram_status (*join)(gram_learning *learning); /* after the rows: what ranks added each becomes the sum of all; NULL: none may part them */
+    gram_status (*join)(
+        gram_learning
+            *learning); /* after the rows: what ranks added each becomes the sum of all; NULL: none may part them */
     gram_status (*finish)(gram_learning *learning);
     gram_status (*keep_sums)(gram_learning *learning);
     /* `name` is what messages call the model. Those of other features or preparations than the first are refused. Without `with_sums`
@@ -228,8 +230,8 @@ typedef struct gram_kept_words {
 
 /* What a comparison of methods tries (learn/compare): one of several kernels. A list ends with a row without tasks. */
 typedef struct gram_comparable {
-    unsigned tasks;       /* bit 1 << gram_task */
-    int cost;             /* cheap ones are tried first: 2 linear, 4 one pass, 6 a search by gradients, 8 several or a grid, 10 more */
+    unsigned tasks; /* bit 1 << gram_task */
+    int cost; /* cheap ones are tried first: 2 linear, 4 one pass, 6 a search by gradients, 8 several or a grid, 10 more */
     const char *kernel;   /* NULL: none is given */
     int ard;              /* one length-scale per feature is tried too */
     const char *baseline; /* what people call it, if it is there to be beaten; NULL: it is not */

@@ -133,8 +133,7 @@ static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *
 {
     gram_status status = GRAM_OK;
     const double needed = worth(t, several->space.count - one->space.count);
-    TRY(gram_tuning_follows(t) ? follow_several(t, several)
-                               : gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
+    TRY(gram_tuning_follows(t) ? follow_several(t, several) : gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
     TRY(search_hint(t, several));
     if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
     TRY(climb(t, several, 1, t->last));
@@ -220,9 +219,8 @@ static gram_status search(gram_tuning *t, gram_candidate *c, gram_tuned *out)
     TRY(wants_ard(t, c->space.kernel, &ard));
     expect(t, ard);
     TRY(gram_tuning_open_level(t, 0));
-    TRY(gram_tuning_begin_there(t, GRAM_TRAIL_ONE, c)
-            ? gram_candidate_descend(t, c, 0, limit_of(t, 0))
-            : gram_tuning_search_starts(t, c, t->from_start, limit_of(t, 0)));
+    TRY(gram_tuning_begin_there(t, GRAM_TRAIL_ONE, c) ? gram_candidate_descend(t, c, 0, limit_of(t, 0))
+                                                      : gram_tuning_search_starts(t, c, t->from_start, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
     if (ard && t->method->limits.guide > 0) TRY(climb(t, c, 1, t->last - 1));
     if (!ard) TRY(climb_up(t, c, 1));

@@ -27,8 +27,7 @@ static void make_kinks(uint64_t seed, double **x, double **y)
     double *noise = sample_normal(seed + 7, N);
     *x = test_random(seed, N * D, -1, 1);
     *y = test_numbers(N);
-    for (int64_t i = 0; i < N; i++)
-        (*y)[i] = fabs((*x)[i * D]) + fabs((*x)[i * D + 1] - 0.3) + 0.01 * noise[i];
+    for (int64_t i = 0; i < N; i++) (*y)[i] = fabs((*x)[i * D]) + fabs((*x)[i * D + 1] - 0.3) + 0.01 * noise[i];
     free(noise);
 }
 
@@ -123,8 +122,8 @@ static void test_search_on_a_trail(void **state)
     gram_krr_tune_options_init(&options, sizeof options);
     OK(context, gram_kernel_parse(context, "rbf", &rbf));
     OK(context, gram_points_create_f64(context, N, D, x, D, &points));
-    OK(context, gram_krr_tune_along(context, rbf, points, 1, y, 1, &options, (gram_search_trails){.to = &trail}, &tuned[0],
-                                    &lambda[0], &first));
+    OK(context, gram_krr_tune_along(context, rbf, points, 1, y, 1, &options, (gram_search_trails){.to = &trail},
+                                    &tuned[0], &lambda[0], &first));
     OK(context, gram_krr_tune_along(context, rbf, points, 1, y, 1, &options, (gram_search_trails){.from = &trail},
                                     &tuned[1], &lambda[1], &again));
     if (4 * again.evaluations > first.evaluations)
@@ -264,9 +263,12 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_family_by_rows_left_out), cmocka_unit_test(test_default_stays),
-        cmocka_unit_test(test_search_on_a_trail),       cmocka_unit_test(test_logarithms),
-        cmocka_unit_test(test_logarithms_in_files),     cmocka_unit_test(test_bad_logarithm),
+        cmocka_unit_test(test_family_by_rows_left_out),
+        cmocka_unit_test(test_default_stays),
+        cmocka_unit_test(test_search_on_a_trail),
+        cmocka_unit_test(test_logarithms),
+        cmocka_unit_test(test_logarithms_in_files),
+        cmocka_unit_test(test_bad_logarithm),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

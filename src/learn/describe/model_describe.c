@@ -7,10 +7,10 @@
 #include "kernel/kernel_print.h"
 #include "learn/describe/description_parts.h"
 #include "learn/estimate/data_notes.h"
-#include "learn/transform/feature_transform.h"
 #include "learn/estimate/error_estimate.h"
 #include "learn/files/given_rows.h"
 #include "learn/method_table.h"
+#include "learn/transform/feature_transform.h"
 
 gram_status gram_description_begin(gram_context *context, const gram_model *model, const char *file,
                                    gram_description **description)

@@ -269,8 +269,8 @@ done:
 /* What tuning says of itself comes from the fit that was tuned. */
 static void keep_tuning(gram_keeper *keeper, const gram_model *tuned)
 {
-    static const char *const NAMES[] = {"tune", "tuned_", "cv_", "evaluations", "criterion", "at_bound", "noise_prior",
-                                        "kernel_choice"};
+    static const char *const NAMES[] = {"tune",      "tuned_",   "cv_",         "evaluations",
+                                        "criterion", "at_bound", "noise_prior", "kernel_choice"};
     for (int64_t i = 0; i < gram_model_fact_count(tuned); i++) {
         const gram_fact fact = gram_model_fact(tuned, i);
         for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {

@@ -21,7 +21,7 @@ typedef struct gram_estimate_state {
     int64_t *fold;     /* of each row */
     gram_left_out out;
     gram_search_trail trail; /* from the searches of the whole to those of the folds */
-    gram_learning first; /* of a holdout that joins: the fit to the others */
+    gram_learning first;     /* of a holdout that joins: the fit to the others */
 } gram_estimate_state;
 
 /* Why parts of the rows cannot be fitted by themselves; NULL: they can. */

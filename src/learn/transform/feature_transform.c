@@ -25,8 +25,10 @@ enum { SAMPLE = 300, FOLDS = 3, LEAST_ROWS = 40, SAMPLE_STREAM = 0x7461696c /* "
 static const double HEAVY = 8; /* fourth moment of the standardised column: 3 of normal, 9 of exponential numbers */
 
 enum { WORD_AUTO, WORD_NONE, WORD_LOG };
-const gram_choice gram_transform_choices[] = {
-    {"auto", WORD_AUTO, NULL, 0, 0}, {"none", WORD_NONE, NULL, 0, 0}, {"log", WORD_LOG, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
+const gram_choice gram_transform_choices[] = {{"auto", WORD_AUTO, NULL, 0, 0},
+                                              {"none", WORD_NONE, NULL, 0, 0},
+                                              {"log", WORD_LOG, NULL, 0, 0},
+                                              {NULL, 0, NULL, 0, 0}};
 
 /* A prepared column that gets a logarithm: in the units of the standardised values, then the moments of the result. */
 typedef struct log_column {
@@ -133,7 +135,8 @@ static gram_status bend(gram_learning *learning, int64_t count, const log_column
     TRY(gram_preparation_create(learning->context, &known, &changed));
     gram_preparation_release(learning->preparation);
     learning->preparation = changed;
-    bend_rows(count, columns, learning->data->n, learning->data->d, (double *)learning->data->x); /* its own: it is scaled */
+    bend_rows(count, columns, learning->data->n, learning->data->d,
+              (double *)learning->data->x); /* its own: it is scaled */
 done:
     return status;
 }
@@ -228,9 +231,10 @@ static gram_status try_both(gram_learning *learning, int64_t count, const log_co
     compare(n, losses, losses + n, &gain, &error, &level);
     *helps = gain > 0;
     (void)snprintf(learning->transform_words, sizeof learning->transform_words,
-                   "%s %" PRId64 " feature%s with heavy tails: the loss of rows left out is %.3f +- %.3f of that without",
-                   *helps ? "logarithms of" : "none; with logarithms of", count, count == 1 ? "" : "s", 1 - gain / level,
-                   error / level);
+                   "%s %" PRId64
+                   " feature%s with heavy tails: the loss of rows left out is %.3f +- %.3f of that without",
+                   *helps ? "logarithms of" : "none; with logarithms of", count, count == 1 ? "" : "s",
+                   1 - gain / level, error / level);
 done:
     if (part.context) gram_part_forget(&part);
     gram_preparation_release(preparation);

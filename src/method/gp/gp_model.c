@@ -348,8 +348,7 @@ static gram_status tune(gram_learning *learning, gram_kernel *start)
     TRY(gram_gp_tune_along(learning->context, state->plan.solver == GRAM_SOLVER_MARKOV, start, learning->points,
                            state->y, &state->options, &options, trails, &learning->kernel, &state->options.noise,
                            &state->tuned));
-    if (chooses && state->plan.solver != GRAM_SOLVER_MARKOV)
-        TRY(gram_gp_meet_rivals(learning, &options, trails.to));
+    if (chooses && state->plan.solver != GRAM_SOLVER_MARKOV) TRY(gram_gp_meet_rivals(learning, &options, trails.to));
 done:
     return status;
 }

@@ -222,9 +222,10 @@ static gram_status find_columns(writer *w)
         FAIL_IF(feature->text, w->context, GRAM_ERROR_UNSUPPORTED,
                 "LIBSVM cannot have this model: its feature '%.60s' is text; fit it with --ignore, or with numbers",
                 feature->name);
-        FAIL_IF(feature->log_size > 0, w->context, GRAM_ERROR_UNSUPPORTED,
-                "LIBSVM cannot have this model: its feature '%.60s' is taken as a logarithm; fit it with --transform none",
-                feature->name);
+        FAIL_IF(
+            feature->log_size > 0, w->context, GRAM_ERROR_UNSUPPORTED,
+            "LIBSVM cannot have this model: its feature '%.60s' is taken as a logarithm; fit it with --transform none",
+            feature->name);
         w->columns[i].mean = feature->mean;
         w->columns[i].deviation = feature->deviation;
         named = named && index_of(feature->name) > 0;

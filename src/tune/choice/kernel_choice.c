@@ -107,8 +107,9 @@ static void say(gram_kernel_choice *c)
         if (!rival->kernel) continue;
         const double gain = gain_of(c->sample, first, rival->losses, &error), unit = c->logarithms ? 1 : all;
         used = strlen(c->reason);
-        (void)snprintf(c->reason + used, sizeof c->reason - used, c->logarithms ? "%s %s %+.3f +- %.3f" : "%s %s %.3f +- %.3f",
-                       used == strlen(c->what) ? ":" : ",", rival->text, c->logarithms ? -gain : 1 - gain / unit, error / unit);
+        (void)snprintf(
+            c->reason + used, sizeof c->reason - used, c->logarithms ? "%s %s %+.3f +- %.3f" : "%s %s %.3f +- %.3f",
+            used == strlen(c->what) ? ":" : ",", rival->text, c->logarithms ? -gain : 1 - gain / unit, error / unit);
     }
     used = strlen(c->reason);
     (void)snprintf(c->reason + used, sizeof c->reason - used, c->logarithms ? " beside that of %s" : " of that of %s",
@@ -121,8 +122,8 @@ static gram_status run_trial(gram_context *context, gram_kernel_choice *c, const
     gram_kernel_trial *trial = &c->trials[k];
     trial->ends = (gram_search_trail){.arena = from->arena};
     if (!trial->losses) {
-        const gram_status taken = gram_take(context, "kernel choice", c->sample->n, sizeof *trial->losses,
-                                            (void **)&trial->losses);
+        const gram_status taken =
+            gram_take(context, "kernel choice", c->sample->n, sizeof *trial->losses, (void **)&trial->losses);
         if (taken < 0) return taken;
     }
     const gram_status status = c->run(context, c->argument, from, trial);

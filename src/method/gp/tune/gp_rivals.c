@@ -11,7 +11,7 @@ static const double PI = 3.14159265358979323846;
 
 typedef struct rivals {
     gram_learning *learning;
-    gram_gp_options options;    /* of fits to the sample */
+    gram_gp_options options; /* of fits to the sample */
     gram_gp_tune_options tune;
     gram_sample sample;
     gram_gp_tune_report tuned[GRAM_CHOICE_MOST];
