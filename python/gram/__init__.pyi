@@ -31,6 +31,8 @@ from gram.estimators import NetworkClassifier as NetworkClassifier
 from gram.estimators import FourierFeatures as FourierFeatures
 from gram.estimators import BinningFeatures as BinningFeatures
 from gram.estimators import Nystroem as Nystroem
+from gram.judge import compare as compare
+from gram.judge import explain as explain
 from gram.kernels import Kernel as Kernel
 from gram.kernels import kernel_names as kernel_names
 from gram.models import Model as Model

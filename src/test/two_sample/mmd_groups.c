@@ -23,6 +23,7 @@
 
 #include <gram/random.h>
 
+#include "base/sweep.h"
 #include "test/two_sample/mmd.h"
 #include "tile/random_labels.h"
 
@@ -339,8 +340,10 @@ static gram_status find_t(gram_context *context, const grouped *g, const gram_mm
         TRY(make_labels(context, g, chunk));
         sum_groups(g, chunk, f, sums);
         for (int64_t at = 0; at < groups * d; at++) variance[at % d] += share * sums[at] * sums[at];
+        const int before = gram_blas_enter();
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)count, (int)groups, 1, sums, (int)d,
                     g->labels, (int)count, 1, t, (int)count);
+        gram_blas_leave(before);
     }
     for (int64_t at = 0; at < d * count; at++) {
         const double own = variance[at / count];
@@ -362,7 +365,9 @@ static gram_status take_features(gram_context *context, const grouped *g, gram_m
     for (int k = 0; k < f->count; k++) {
         TRY(gram_mmd_features_look(context, f, k));
         TRY(find_t(context, g, f, sums, variance, t));
+        const int before = gram_blas_enter();
         gram_mmd_features_score(f, k, g->count, t, f->scores + k * g->count);
+        gram_blas_leave(before);
     }
 done:
     gram_give(context, sums);

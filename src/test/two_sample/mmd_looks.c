@@ -14,6 +14,7 @@
 
 #include <gram/text.h>
 
+#include "base/sweep.h"
 #include "kernel/kernel_widen.h"
 #include "test/two_sample/mmd.h"
 
@@ -103,8 +104,10 @@ static gram_status sort_distances(gram_context *context, const gram_pool *pool, 
     TRY(gram_take(context, "mmd_test: rows", rows * d, sizeof *some, (void **)&some));
     TRY(gram_take(context, "mmd_test: distances", rows * rows, sizeof *products, (void **)&products));
     for (int64_t i = 0; i < rows; i++) memcpy(some + i * d, ranks + i * total / rows * d, (size_t)d * sizeof *some);
+    const int before = gram_blas_enter();
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)rows, (int)d, 1, some, (int)d, some, (int)d, 0,
                 products, (int)rows);
+    gram_blas_leave(before);
     *count = 0;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < i; j++) {
