@@ -277,8 +277,8 @@ class Use(InFolder):
             (gram.KernelRidge(kernel="rbf(ell=2)", lam=0.01, scale=False), y),
             (gram.KernelRidge(kernel="rbf(ell=9)", lam=0.01), y),
             (gram.GaussianProcessRegressor(kernel="2*rbf(ell=2)", noise=0.1, scale=False), y),
-            (gram.SVR(kernel="linear", C=1, scale=False), y),
-            (gram.SVC(kernel="rbf(ell=2)", C=3, scale=False), classes),
+            (gram.SVR(kernel="linear", C=1, scale=False, tolerance=1e-11), y),
+            (gram.SVC(kernel="rbf(ell=2)", C=3, scale=False, tolerance=1e-11), classes),
             (gram.KernelLogisticRegression(kernel="rbf(ell=2)", lam=0.01, scale=False), classes),
         ]
         for estimator, target in made:
