@@ -143,8 +143,8 @@ def fit_gram(command, folder, n, x, y, *options):
     learn, held, model = (os.path.join(folder, name) for name in ("learn.csv", "held.csv", "model.gram"))
     write(learn, x[:n], y[:n])
     write(held, x[n:], y[n:])
-    fitted = subprocess.run([command, "fit", learn, "--task", "regression", "--method", "gp", "--mean", "zero", "-o", model,
-                             "--json", "--quiet", *options], check=True, capture_output=True, text=True)
+    fitted = subprocess.run([command, "fit", learn, "--task", "regression", "--method", "gp", "--kernel", "const*rbf", "--ard",
+                             "--mean", "zero", "--estimate", "no", "-o", model, "--json", "--quiet", *options], check=True, capture_output=True, text=True)
     scores = subprocess.run([command, "predict", model, held, "--std", "--json", "--quiet", "-o", os.devnull],
                             check=True, capture_output=True, text=True)
     return json.loads(fitted.stdout)["log_marginal_likelihood"], -json.loads(scores.stdout)["nlpd"]
