@@ -331,6 +331,20 @@ static void negative_eigenvalues_are_shown(void **state)
     free_rows(&r);
 }
 
+/* Refused before any file is opened. */
+static void wanted_columns_need_the_matrix(void **state)
+{
+    gram_context *context = *state;
+    gram_table_options options;
+    const gram_wanted wanted[] = {{.name = "x"}};
+    gram_table *table = NULL;
+    gram_table_options_init(&options, sizeof options);
+    options.gram = "K.npy", options.wanted = wanted, options.wanted_count = 1;
+    REFUSED(context, gram_table_read(context, "rows.csv", &options, &table), GRAM_ERROR_ARGUMENT,
+            "none of the wanted columns is of GRAM_COLUMN_GIVEN");
+    assert_null(table);
+}
+
 static gram_status play(gram_context *context)
 {
     gram_status status = GRAM_OK;
@@ -384,6 +398,7 @@ int main(void)
         cmocka_unit_test(models_are_equal),
         cmocka_unit_test(bad_entries_are_named),
         cmocka_unit_test(negative_eigenvalues_are_shown),
+        cmocka_unit_test(wanted_columns_need_the_matrix),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

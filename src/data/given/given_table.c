@@ -215,6 +215,8 @@ gram_status gram_given_table_read(gram_context *context, const char *path, const
     const gram_wanted *wanted = find_wanted(options);
     gram_table *others = NULL, *made = NULL;
     gram_objects *store = NULL;
+    FAIL_IF(options->wanted && !wanted, context, GRAM_ERROR_ARGUMENT,
+            "gram_table_read: gram is '%s', and none of the wanted columns is of GRAM_COLUMN_GIVEN", options->gram);
     if (path) TRY(read_others(context, path, options, &others));
     FAIL_IF(has_given(others) && options->gram, context, GRAM_ERROR_ARGUMENT,
             "%s is LIBSVM's precomputed format: it has the matrix, and %s is one more", path, options->gram);
