@@ -80,7 +80,7 @@ good
 page alone.html 0 'Report'
 
 # additive splines, whose kernel has no values below 0 though predictions do
-awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 -= 0.5 } { print $1, $2, $11 }' data.csv >below.csv
+LC_ALL=C awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 -= 0.5 } { print $1, $2, $11 }' data.csv >below.csv
 "$GRAM" fit below.csv --method spline -o below.gram --quiet >out
 run report below.gram below.csv -o below.html --quiet
 good
