@@ -55,8 +55,9 @@ static void add_history(gram_context *context, gram_string *script, const scene 
 {
     const int64_t done = fill_history(context, s);
     gram_script_block(script, "history", done, 3, (const double *[]){s->number, s->value, s->record}, NULL);
-    gram_string_add(script, "unset title\nset xtics %s\nunset logscale x\nset autoscale x\nset format x "
-                            "'%%h'\nset xlabel 'evaluation'\nset ylabel 'value'\n",
+    gram_string_add(script,
+                    "unset title\nset xtics %s\nunset logscale x\nset autoscale x\nset format x "
+                    "'%%h'\nset xlabel 'evaluation'\nset ylabel 'value'\n",
                     s->count <= 10 ? "1" : "autofreq"); /* no half evaluations */
     gram_string_add(script,
                     "plot $history using 1:2 with points pt 7 ps 0.5 lc rgb '%s' title 'values', $history using 1:3 "

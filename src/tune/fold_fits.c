@@ -119,8 +119,7 @@ static gram_status run(gram_context *context, void *argument, gram_grid_batch *b
     memset(r->whole, 0, (size_t)b->count * sizeof *r->whole);
     TRY(make_matrices(context, r, b));
     for (int64_t w = 0; w < b->count; w++)
-        for (int64_t fold = 0; fold < b->folds; fold++)
-            TRY(fit_fold(context, r, b, w, fold, progress, &b->work.fits));
+        for (int64_t fold = 0; fold < b->folds; fold++) TRY(fit_fold(context, r, b, w, fold, progress, &b->work.fits));
 done:
     for (int64_t w = 0; r->whole && w < b->count; w++) gram_loss_matrix_free(context, &r->whole[w]);
     gram_give(context, r->whole);

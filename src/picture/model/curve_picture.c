@@ -11,7 +11,7 @@ typedef struct curve {
     double x[GRID], f[GRID];
     int banded; /* the model knows intervals, or several quantiles */
     double lower[GRID], upper[GRID];
-    char band[96]; /* what the band is, */
+    char band[96];    /* what the band is, */
     const char *line; /* and the curve */
 } curve;
 
