@@ -213,9 +213,7 @@ static void tuning_cost(const gram_learning *learning, double n, double *bytes, 
     const loss_state *state = learning->own;
     const double rows = 0.8 * fmin(n, ROWS), outputs = (double)gram_loss_outputs(&state->options);
     const double rate = learning->context->operations > 0 ? 0.5 * learning->context->operations : 2e10;
-    const double searches = gram_learning_ard(learning) != 0 && learning->data->d > 1
-                                ? 2
-                                : 1; /* one length-scale, and one for each column */
+    const double searches = gram_learning_ard(learning) != 0 && learning->data->d > 1 ? 2 : 1; /* lengths: one, all */
     *seconds = searches * FITS * FACTORS * outputs * (rows * rows * rows / 3 / rate + 2e-9 * rows * rows);
     if (searches > 1)
         *seconds += gram_search_seconds(learning->context, &gram_lengths_cost, n, rows, (double)learning->data->d);
