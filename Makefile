@@ -34,7 +34,7 @@ help:
 	@echo "make dist              a source archive of what is committed, the same bits every time, into build/dist"
 	@echo "make deb               Debian packages of what is committed, into build/deb"
 	@echo "make clean             removes build/"
-	@echo "demo, test*, cluster, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
+	@echo "demo, install, test*, cluster, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
 
 build:
 	@scripts/configure release
@@ -110,7 +110,9 @@ pages:
 	@scripts/page-check docs/gallery.md
 
 # As root after a build by the user, nothing is compiled again.
-install: build
+install:
+	@scripts/setup demo
+	@$(MAKE) --no-print-directory build
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 # What type checkers read of the package, whose classes are made when it is imported.

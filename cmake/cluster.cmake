@@ -11,7 +11,6 @@ file(GLOB cluster_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cluster/*.
 list(FILTER command_sources EXCLUDE REGEX "/ranks_alone\\.c$")
 add_executable(gram_command ${command_sources} ${cluster_sources})
 set_target_properties(gram_command PROPERTIES OUTPUT_NAME gram INSTALL_RPATH "${gram_command_rpath}")
-target_compile_definitions(gram_command PRIVATE GRAM_VERSION="${PROJECT_VERSION}")
 target_link_libraries(gram_command PRIVATE gram_flags gram_shared ${GRAM_SCALAPACK} MPI::MPI_C m)
 # MPI's functions that the command counts by are seen by ScaLAPACK too.
 set_target_properties(gram_command PROPERTIES ENABLE_EXPORTS ON)

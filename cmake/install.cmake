@@ -21,6 +21,6 @@ install(FILES ${PROJECT_BINARY_DIR}/gram.pc DESTINATION ${gram_pkgconfig_dir})
 set(gram_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gram)
 install(EXPORT gram_targets FILE gramTargets.cmake NAMESPACE gram:: DESTINATION ${gram_cmake_dir})
 configure_package_config_file(cmake/gramConfig.cmake.in gramConfig.cmake INSTALL_DESTINATION ${gram_cmake_dir})
-write_basic_package_version_file(gramConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(gramConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gramConfig.cmake ${PROJECT_BINARY_DIR}/gramConfigVersion.cmake
     DESTINATION ${gram_cmake_dir})

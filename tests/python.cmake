@@ -37,7 +37,7 @@ target_compile_definitions(gram_dummy_shared PRIVATE GRAM_EXTRA_METHODS)
 target_link_libraries(gram_dummy_shared PRIVATE gram_flags gram_dependencies)
 target_link_options(gram_dummy_shared PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 set_target_properties(gram_dummy_shared PROPERTIES OUTPUT_NAME gram LINKER_LANGUAGE C C_VISIBILITY_PRESET hidden
-    SOVERSION ${PROJECT_VERSION_MAJOR} LIBRARY_OUTPUT_DIRECTORY ${dummy_folder})
+    SOVERSION ${gram_soversion} LIBRARY_OUTPUT_DIRECTORY ${dummy_folder})
 gram_add_python_test(python_dummy ${CMAKE_CURRENT_SOURCE_DIR}/dummy/test_dummy.py python LD_LIBRARY_PATH=${dummy_folder})
 
 # Every estimator with the settings that it has by default.

@@ -109,7 +109,7 @@ GRAM_API size_t gram_system_memory_peak(void);
 GRAM_API const char *gram_context_isa(const gram_context *context);
 GRAM_API const char *gram_blas_name(void);
 
-/* "0.1.0" */
+/* The version of this library, e.g. "1.0.0". */
 GRAM_API const char *gram_version(void);
 
 GRAM_END

@@ -62,7 +62,8 @@ def quoted(text):
 
 
 def first_words(text, most=60):
-    text = re.split(r"[;(]", text)[0].strip()
+    phrase = re.split(r"[;(]", text)[0].strip()
+    text = phrase if " " in phrase else re.sub(r" *\([^()]*\)", "", text)  # "auto (default: ...), krr (...)": one word tells nothing
     return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " ..."
 
 

@@ -36,12 +36,12 @@ gram_status gram_picture_of_choice(gram_context *context, const gram_scored_poin
                 s->n);
     TRY(gram_picture_begin(context, 560, 520, picture));
     gram_string *script = &(*picture)->script;
+    gram_script_look(script);
     add_blocks(script, s, m, index);
     gram_script_title(script, s->kernel, s->file);
     gram_script_label(script, "x", "", gram_table_column_name(s->table, s->columns[0]));
     gram_script_label(script, "y", "", s->d > 1 ? gram_table_column_name(s->table, s->columns[1]) : "row");
-    gram_string_add(script, "set key outside bottom center horizontal\n"
-                            "plot $all using 1:2 with points pt 7 ps 0.3 lc rgb '#a0a0a0' title 'all rows', "
+    gram_string_add(script, "plot $all using 1:2 with points pt 7 ps 0.3 lc rgb '#a0a0a0' title 'all rows', "
                             "$chosen using 1:2 with points pt 7 ps 0.6 lc rgb '#d95319' title 'chosen'\n");
 done:
     return gram_picture_end(context, status, picture);

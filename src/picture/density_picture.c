@@ -7,13 +7,13 @@
 
 static void add_axes(gram_string *script, double from, double to, int curve, int atoms)
 {
-    gram_string_add(script, "\nset xlabel 'angular frequency w'\nset grid\nset yrange [0:*]\n");
+    gram_string_add(script, "\nset xlabel 'angular frequency w'\nset yrange [0:*]\n");
     gram_script_range(script, "x", from, to);
     if (curve) gram_string_add(script, "set ylabel 'spectral density S(w)'\n");
     if (atoms)
         gram_string_add(script, "%s'mass of atoms'\n%s",
                         curve ? "set y2range [0:*]\nset y2tics\nset y2label " : "set ylabel ",
-                        curve ? "set ytics nomirror\n" : "");
+                        curve ? "set border 11\n" : "");
 }
 
 static void add_blocks(gram_string *script, const gram_spectral_report *report, int64_t n, const double *w,
@@ -57,6 +57,7 @@ gram_status gram_picture_of_density(gram_context *context, const gram_kernel *ke
     const int atoms = report->atoms > 0, curve = report->atom_mass < report->height;
     TRY(gram_picture_begin(context, 800, 500, picture));
     gram_string *script = &(*picture)->script;
+    gram_script_look(script);
     gram_string_add(script, "set title ");
     gram_script_heading(script, kernel, "");
     add_axes(script, w[0], w[n - 1], curve, atoms);

@@ -40,10 +40,11 @@ gram_status gram_picture_of_spectrum(gram_context *context, const gram_kernel *k
     FAIL_IF(positive == 0, context, GRAM_ERROR_NUMERICAL,
             "picture_of_spectrum: no eigenvalue is positive, and the scale is logarithmic");
     TRY(gram_picture_begin(context, 800, 500, picture));
+    gram_script_look(&(*picture)->script);
     gram_script_title(&(*picture)->script, kernel, data);
     gram_string_add(&(*picture)->script,
                     "set xlabel 'number'\nset ylabel 'eigenvalue of K'\nset logscale y\nset format y '%%h'\n"
-                    "set grid\nset xrange [0:%" PRId64 "]\nset key Left reverse\n",
+                    "set xrange [0:%" PRId64 "]\n",
                     shown + 1);
     add_values(&(*picture)->script, report, positive);
 done:

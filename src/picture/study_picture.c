@@ -55,8 +55,10 @@ static void add_history(gram_context *context, gram_string *script, const scene 
 {
     const int64_t done = fill_history(context, s);
     gram_script_block(script, "history", done, 3, (const double *[]){s->number, s->value, s->record}, NULL);
-    gram_string_add(script, "unset title\nset xtics autofreq\nunset logscale x\nset autoscale x\nset format x "
-                            "'%%h'\nset xlabel 'evaluation'\nset ylabel 'value'\n");
+    gram_string_add(script,
+                    "unset title\nset xtics %s\nunset logscale x\nset autoscale x\nset format x "
+                    "'%%h'\nset xlabel 'evaluation'\nset ylabel 'value'\n",
+                    s->count <= 10 ? "1" : "autofreq"); /* no half evaluations */
     gram_string_add(script,
                     "plot $history using 1:2 with points pt 7 ps 0.5 lc rgb '%s' title 'values', $history using 1:3 "
                     "with steps lw 2 lc rgb '%s' title 'best so far'\n",
@@ -101,7 +103,7 @@ done:
 
 static void add_axis(gram_string *script, const gram_variable *v)
 {
-    gram_string_add(script, "unset logscale x\nunset xtics\nset xtics\n");
+    gram_string_add(script, "unset logscale x\nset xtics autofreq\n");
     if (v->kind == GRAM_VARIABLE_LOG) gram_string_add(script, "set logscale x\nset format x '%%.0e'\n");
     if (v->kind != GRAM_VARIABLE_LOG) gram_string_add(script, "set format x '%%h'\n");
     gram_script_range(script, "x", v->kind == GRAM_VARIABLE_CATEGORY ? -0.5 : v->lower,

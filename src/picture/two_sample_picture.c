@@ -96,18 +96,21 @@ static void plot_densities(gram_string *script, const pair *p)
     gram_script_quote(script, gram_script_file(p->b->file));
 }
 
-static void add_panels(gram_string *script, const pair *p)
+static void add_panels(gram_string *script, const pair *p, const double *witness)
 {
+    double least = NAN, most = NAN;
+    gram_picture_extend(LINE_STEPS, witness, 1, &least, &most);
     gram_string_add(script,
                     "set multiplot\nset lmargin 10\nset rmargin 3\nset grid lc '#dddddd'\nset border 3 lc '#555555'\n"
-                    "set tics nomirror\nset format y '%%g'\n"
+                    "set tics nomirror textcolor rgb 'black'\nset format y '%%g'\n"
                     "set tmargin at screen 0.91\nset bmargin at screen 0.44\nset ylabel 'density'\nset format x ''\n"
                     "set yrange [0:*]\nset key top right\n");
     add_title(script, p);
     plot_densities(script, p);
     gram_string_add(script,
                     "\nunset title\nset tmargin at screen 0.40\nset bmargin at screen 0.13\nset format x '%%g'\n"
-                    "set yrange [*:*]\nset ytics autofreq\nset ylabel 'witness'\n");
+                    "set yrange [*:*]\nset ylabel 'witness'\n");
+    gram_script_few_tics(script, "y", least, most);
     add_column_label(script, "x", p, 0);
     gram_string_add(script,
                     "set xzeroaxis lc '#555555'\n"
@@ -125,7 +128,7 @@ static gram_status draw_line(gram_context *context, const pair *p, gram_picture 
     gram_picture_grid(LINE_STEPS, low, high, at);
     TRY(witness_at(context, p, LINE_STEPS, at, witness));
     add_lines(&picture->script, p, at, witness);
-    add_panels(&picture->script, p);
+    add_panels(&picture->script, p, witness);
 done:
     return status;
 }
@@ -157,7 +160,7 @@ static void plot_plane(gram_string *script, const pair *p)
     add_title(script, p);
     gram_string_add(script,
                     "set palette defined (-1 '#d1495b', -0.5 '#eeb4bb', 0 '#ffffff', 0.5 '#a9c9e4', 1 '#1f6fb4')\n"
-                    "set tics nomirror out\nset border 3 lc '#555555'\nset cblabel 'witness'\n"
+                    "set tics nomirror out textcolor rgb 'black'\nset border 3 lc '#555555'\nset cblabel 'witness'\n"
                     "set lmargin at screen 0.11\nset rmargin at screen 0.8\nset bmargin at screen 0.15\n"
                     "set tmargin at screen 0.83\nset key above center horizontal\n"
                     "set autoscale xfix\nset autoscale yfix\n");

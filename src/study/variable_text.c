@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gram/table.h>
+#include <gram/text.h>
 
 #include "base/text/number.h"
 #include "study/study_core.h"
@@ -94,6 +95,13 @@ done:
     return status;
 }
 
+/* What was said in the place of log or int, and is near one of them; NULL if nothing is. */
+static const char *nearest_scale(const char *text, char found[GRAM_WORD_SIZE])
+{
+    const char *colon = strchr(text, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
+    return second ? gram_suggest_word(second + 1, "log int", found) : NULL;
+}
+
 static gram_status parse_one(gram_context *context, gram_variables *all, const char *given, gram_variable *v)
 {
     gram_status status = GRAM_OK;
@@ -108,6 +116,11 @@ static gram_status parse_one(gram_context *context, gram_variables *all, const c
     v->name = text;
     char *rest = text + (equals - given) + 1;
     if (parse_range(rest, v)) goto done;
+    char found[GRAM_WORD_SIZE];
+    const char *near = nearest_scale(rest, found);
+    FAIL_IF(near, context, GRAM_ERROR_SYNTAX,
+            "'%.100s' is not a variable, did you mean ':%s'? Write NAME=LOWER:UPPER, with :log or :int after it", given,
+            near);
     FAIL_IF(!strchr(rest, ','), context, GRAM_ERROR_SYNTAX,
             "'%.100s' is not a variable: write NAME=LOWER:UPPER, with :log or :int after it, or NAME=LEVEL,LEVEL",
             given);

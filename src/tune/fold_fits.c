@@ -41,12 +41,15 @@ void gram_fold_predict(const gram_fold *fold, int64_t s, const double *a, const 
         for (int64_t j = 0; j < fold->count; j++)
             for (int64_t c = 0; c < m; c++) out[c] += row[fold->rows[j]] * a[j * m + c];
     }
+    if (fold->progress)
+        fold->progress(fold->progress_user, "cross-validation",
+                       fold->share + fold->part * (double)(s + 1) / (double)fold->strengths);
 }
 
 /* ---- the fits of some widths ---- */
 
 static gram_status fit_fold(gram_context *context, running *r, const gram_grid_batch *b, int64_t width, int64_t fold,
-                            int64_t *fits)
+                            gram_progress_fn progress, int64_t *fits)
 {
     gram_status status = GRAM_OK;
     const gram_problem *p = r->problem;
@@ -63,7 +66,11 @@ static gram_status fit_fold(gram_context *context, running *r, const gram_grid_b
                    .y = r->y,
                    .weights = p->weights ? r->weights : NULL,
                    .q = p->q,
-                   .whole_t = p->t};
+                   .whole_t = p->t,
+                   .progress = progress,
+                   .progress_user = context->progress_user,
+                   .share = ((double)(b->first + width) + (double)fold / (double)b->folds) / (double)b->widths,
+                   .part = 1 / (double)(b->folds * b->widths)};
     TRY(gram_take(context, "unpenalised columns", n * p->q, sizeof *f.t, (void **)&f.t));
     for (int64_t i = 0; i < n; i++)
         if (b->fold[i] == fold) {
@@ -111,11 +118,8 @@ static gram_status run(gram_context *context, void *argument, gram_grid_batch *b
     TRY(gram_take(context, "grid", b->count, sizeof *r->whole, (void **)&r->whole));
     memset(r->whole, 0, (size_t)b->count * sizeof *r->whole);
     TRY(make_matrices(context, r, b));
-    for (int64_t w = 0; w < b->count; w++) {
-        for (int64_t fold = 0; fold < b->folds; fold++) TRY(fit_fold(context, r, b, w, fold, &b->work.fits));
-        const double share = (double)(b->first + w + 1) / (double)b->widths;
-        if (progress) progress(context->progress_user, "cross-validation", share);
-    }
+    for (int64_t w = 0; w < b->count; w++)
+        for (int64_t fold = 0; fold < b->folds; fold++) TRY(fit_fold(context, r, b, w, fold, progress, &b->work.fits));
 done:
     for (int64_t w = 0; r->whole && w < b->count; w++) gram_loss_matrix_free(context, &r->whole[w]);
     gram_give(context, r->whole);

@@ -24,6 +24,10 @@ typedef struct gram_fold {
     int64_t n, outputs;
     const double *whole; /* n x n: the Gram matrix of all rows */
     int64_t fits;        /* counted by the path */
+    /* progress of the whole search, told after each strength: the share done before this fold, and what the fold adds */
+    gram_progress_fn progress; /* or NULL */
+    void *progress_user;
+    double share, part;
 } gram_fold;
 
 /* out_s = K(held, training) a + T b of strength number s; b is q x outputs. */

@@ -43,7 +43,11 @@ prints 'support vectors'
 run explain krr.gram new.csv --row 81
 bad 2 '--row 81'
 run explain krr.gram new.csv --features x1,nobody
-bad 2 'nobody'
+bad 2 "no feature 'nobody'"
+run explain krr.gram new.csv --features x1,xx2
+bad 2 "no feature 'xx2', did you mean 'x2'?"
+run explain krr.gram new.csv --features x1,1
+bad 2 'listed twice'
 run explain nothing.gram new.csv
 bad 3 'nothing.gram'
 cut -d, -f2-11 new.csv >short.csv

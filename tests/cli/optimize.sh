@@ -111,6 +111,8 @@ run optimize --var x=0:1 --budget 3 -- ./bowl.sh 1
 bad 2 "'x' appears nowhere"
 run optimize --var x:0:1 --budget 3 -- ./bowl.sh '{x}'
 bad 2 "'x:0:1' is not a variable"
+run optimize --var x=1:10:lgo --budget 5 -- true '{x}'
+bad 2 "did you mean ':log'"
 run optimize --var x=0:1 --budget 3 --study none.json -- ./nosuch '{x}'
 bad 2 "cannot run './nosuch'"
 run optimize --var x=0:1 --budget 3

@@ -79,6 +79,13 @@ run report pca.gram -o alone.html --quiet
 good
 page alone.html 0 'Report'
 
+# additive splines, whose kernel has no values below 0 though predictions do
+LC_ALL=C awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 -= 0.5 } { print $1, $2, $11 }' data.csv >below.csv
+"$GRAM" fit below.csv --method spline -o below.gram --quiet >out
+run report below.gram below.csv -o below.html --quiet
+good
+page below.html 3 'below.gram' 'rise when permuted'
+
 # what fails leaves the page as it was
 cp page.html before.html
 cut -d, -f2-11 data.csv >short.csv

@@ -87,17 +87,21 @@ def check_silence(gram, work):
     check(b"\033" not in piped.stdout + piped.stderr, "a pipe should get no progress", piped.stderr)
 
 
-def components(gram):
+def of_rows(gram, rows, *words):
+    """Work on a table whose size is as wanted, `rows` of a thousand at first."""
     def work(size):
-        subprocess.run([gram, "make", "friedman", "--n", str(size), "-o", "rows.csv"], check=True)
-        return ["pca", "rows.csv", "-k", "2", "--kernel", "rbf(ell=1)", "--solver", "dense", "-o", "c.csv"]
+        subprocess.run([gram, "make", "friedman", "--n", str(size * rows // 1000), "-o", "rows.csv"], check=True)
+        return [words[0], "rows.csv", *words[1:]]
     return work
 
 
 def main():
     gram = sys.argv[1]
     check_colours(gram)
-    check_progress(gram, components(gram))
+    check_progress(gram, of_rows(gram, 1000, "pca", "-k", "2", "--kernel", "rbf(ell=1)", "--solver", "dense", "-o", "c.csv"))
+    fit = ["fit", "--estimate", "no", "-o", "m.gram"]
+    check_progress(gram, of_rows(gram, 500, *fit, "--method", "spline"))
+    check_progress(gram, of_rows(gram, 200, *fit, "--loss", "absolute", "--kernel", "rbf(ell=1!)"))
     check_silence(gram, check_progress(gram, lambda size: ["make", "friedman", "--n", str(64 * size), "-o", "many.csv"]))
 
 

@@ -78,7 +78,7 @@ static void wrong_json(void **state)
         const char *from, *to, *part;
     } cases[] = {
         {"gram-model", "other", "not a model of gram"},
-        {"\"version\": 1", "\"version\": 2", "version 2 of the model format; gram 0.1.0 reads versions up to 1"},
+        {"\"version\": 1", "\"version\": 2", "version 2 of the model format; gram 1.0.0 reads versions up to 1"},
         {"\"version\": 1", "\"version\": 0", "version"},
         {"\"version\": 1", "\"version\": \"1\"", "version"},
         {"\"method\": \"krr\", ", "", "'method'"},

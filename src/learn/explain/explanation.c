@@ -1,11 +1,13 @@
 /* An explanation: rows are prepared as the model says, then each part is found on them. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <gram/function.h>
 #include <gram/random.h>
+#include <gram/text.h>
 
 #include "base/sized_struct.h"
 #include "learn/explain/explanation.h"
@@ -113,7 +115,12 @@ static gram_status look_at_function(gram_explaining *e)
     if (gram_points_dimension(gram_function_centres(function)) != e->d) return status;
     TRY(gram_take(e->context, "explain", e->n * outputs, sizeof *f, (void **)&f));
     TRY(gram_points_create_f64(e->context, e->n, e->d, e->x, e->d, &points));
-    TRY(gram_function_evaluate(e->context, function, points, f, outputs));
+    status = gram_function_evaluate(e->context, function, points, f, outputs);
+    if (status == GRAM_ERROR_DOMAIN) { /* a spline's predictions, whose kernel is of numbers from 0 on */
+        status = GRAM_OK;
+        goto done;
+    }
+    TRY(status);
     for (int64_t i = 0; i < e->n; i++)
         for (int64_t o = 0; o < outputs; o++) {
             apart = fmax(apart, fabs(f[i * outputs + o] - e->values[i * e->ld + o]));
@@ -168,6 +175,35 @@ static int64_t list_length(const char *list)
     return count;
 }
 
+/* Names the first of the list that no feature has, and the one that it may have meant; or something is listed twice. */
+static gram_status refuse_list(gram_explaining *e)
+{
+    gram_status status = GRAM_OK;
+    static const char help[] = "Give names of features with commas between, each once, or their numbers.";
+    const gram_speech speech = {e->wish.who, e->wish.dashes};
+    const int64_t features = e->made->feature_count;
+    const char **names, *at = e->wish.features, *near = NULL;
+    char word[GRAM_WORD_SIZE];
+    TRY(gram_explain_take(e, features, sizeof *names, &names));
+    for (int64_t k = 0; k < features; k++) names[k] = e->made->features[k].name;
+    for (size_t length; *at; at += length + (at[length] == ',')) {
+        int64_t k = 0;
+        length = strcspn(at, ",");
+        (void)snprintf(word, sizeof word, "%.*s", (int)length, at);
+        while (k < features && !is_listed(word, names[k], e->made->features[k].feature + 1)) k++;
+        if (k < features || length >= sizeof word) continue;
+        near = gram_suggest(word, names, (size_t)features);
+        return gram_fail_spoken(e->context, GRAM_ERROR_ARGUMENT, speech, help,
+                                "--features: %s has no feature '%s'%s%s%s", e->wish.name, word,
+                                near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    return gram_fail_spoken(e->context, GRAM_ERROR_ARGUMENT, speech, help,
+                            "--features %s: %s does not have all of them, or one is listed twice", e->wish.features,
+                            e->wish.name);
+done:
+    return status;
+}
+
 /* Those whose dependence is found, the most important first. */
 static gram_status choose_features(gram_explaining *e)
 {
@@ -182,10 +218,7 @@ static gram_status choose_features(gram_explaining *e)
         if (wanted) e->made->dependences[count++].feature = f->feature;
     }
     e->made->dependence_count = count;
-    if (e->wish.features && count < list_length(e->wish.features))
-        return gram_fail_spoken(e->context, GRAM_ERROR_ARGUMENT, (gram_speech){e->wish.who, e->wish.dashes},
-                                "Give names of features with commas between, each once, or their numbers.",
-                                "--features %s: %s does not have all of them", e->wish.features, e->wish.name);
+    if (e->wish.features && count < list_length(e->wish.features)) return refuse_list(e);
 done:
     return status;
 }

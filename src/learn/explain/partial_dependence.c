@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/order_statistics.h"
+#include "base/system/system_call.h"
 #include "learn/explain/explanation.h"
 
 enum { MOST_PLACES = 20, MOST_ROWS = 200, MOST_BAND_ROWS = 50, MOST_CURVES = 1000 };
@@ -226,6 +227,7 @@ gram_status gram_explain_dependences(gram_explaining *e)
     TRY(name_curves(e, &c, &names));
     for (int64_t k = 0; k < e->made->dependence_count; k++) {
         const int64_t feature = e->made->dependences[k].feature; /* that was chosen */
+        TRY(gram_pulse(e->context, "dependence", (double)k / (double)e->made->dependence_count));
         TRY(one_feature(e, &c, feature, &e->made->dependences[k]));
         e->made->dependences[k].names = names;
     }

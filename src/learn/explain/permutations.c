@@ -5,6 +5,7 @@
 
 #include <gram/random.h>
 
+#include "base/system/system_call.h"
 #include "learn/estimate/row_loss.h"
 #include "learn/explain/explanation.h"
 
@@ -79,7 +80,10 @@ gram_status gram_explain_permutations(gram_explaining *e)
     TRY(gram_arena_take(e->context, &arena, "explain", e->n, sizeof *s.rises, (void **)&s.rises));
     for (int64_t i = 0; i < e->n; i++) s.before[i] = loss_of(e, i, e->values + i * e->ld);
     mean_of(e->n, s.before, &e->made->loss, NULL);
-    for (int64_t f = 0; f < e->made->feature_count; f++) TRY(one_feature(e, f, &s));
+    for (int64_t f = 0; f < e->made->feature_count; f++) {
+        TRY(gram_pulse(e->context, "importance", (double)f / (double)e->made->feature_count));
+        TRY(one_feature(e, f, &s));
+    }
 done:
     gram_arena_release(&arena);
     return status;

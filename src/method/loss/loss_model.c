@@ -5,8 +5,10 @@
 
 #include "base/order_statistics.h"
 #include "base/sized_struct.h"
+#include "method/loss/loss.h"
 #include "method/loss/loss_shape.h"
 #include "method/method.h"
+#include "tune/forecast/search_forecast.h"
 #include <gram/loss.h>
 #include <gram/text.h>
 
@@ -204,6 +206,20 @@ done:
     return status;
 }
 
+/* Fits of folds, of which one takes some dozen factors for each quantile. */
+static void tuning_cost(const gram_learning *learning, double n, double *bytes, double *seconds)
+{
+    enum { FITS = 275, FACTORS = 12, ROWS = 2000 };
+    const loss_state *state = learning->own;
+    const double rows = 0.8 * fmin(n, ROWS), outputs = (double)gram_loss_outputs(&state->options);
+    const double rate = learning->context->operations > 0 ? 0.5 * learning->context->operations : 2e10;
+    const double searches = gram_learning_ard(learning) != 0 && learning->data->d > 1 ? 2 : 1; /* lengths: one, all */
+    *seconds = searches * FITS * FACTORS * outputs * (rows * rows * rows / 3 / rate + 2e-9 * rows * rows);
+    if (searches > 1)
+        *seconds += gram_search_seconds(learning->context, &gram_lengths_cost, n, rows, (double)learning->data->d);
+    *bytes = 8 * rows * rows * 8;
+}
+
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -216,9 +232,10 @@ static gram_status plan(gram_learning *learning)
     TRY(find_options(learning));
     if (gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
     const double q = state->options.non_crossing ? (double)state->options.quantile_count : 1;
+    const double parts = (double)gram_loss_outputs(&state->options) / q; /* solved one after another */
     const double bytes = 8 * n * n * (1 + 0.5 * q * q);
     TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.", "this loss on"));
-    gram_learning_plan(learning, "interior points, f64", (size_t)bytes, 20 * q * q * q * n * n * n * 4e-12,
+    gram_learning_plan(learning, "interior points, f64", (size_t)bytes, 20 * parts * q * q * q * n * n * n * 4e-12,
                        "some twenty factors of the whole matrix");
 done:
     return status;
@@ -436,6 +453,7 @@ const gram_method gram_method_loss = {
     .takes = takes,
     .check = check,
     .plan = plan,
+    .tuning_cost = tuning_cost,
     .fit = fit,
     .keep = keep,
     .fitted = fitted,

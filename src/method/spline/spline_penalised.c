@@ -14,6 +14,7 @@
 
 #include "base/lapack.h"
 #include "base/sweep.h"
+#include "base/system/system_call.h"
 #include "solve/minimise.h"
 
 enum { STARTS = 3, MOST_TRIES = 120 };
@@ -169,13 +170,18 @@ typedef struct trial {
     gram_context *context;
     gram_penalised *problem;
     gram_criterion criterion;
+    double starts, tries; /* descents that are done, and evaluations of the present one */
 } trial;
 
 static gram_status evaluate(void *argument, const double *x, double *value, double *gradient)
 {
-    const trial *t = argument;
+    enum { USUAL = 20 }; /* tries of a descent: half of its share, however many there will be */
+    trial *t = argument;
     memcpy(t->problem->log_alpha, x, (size_t)t->problem->blocks * sizeof *x);
-    const gram_status status = gram_penalised_solve(t->context, t->problem);
+    t->tries++;
+    gram_status status = gram_pulse(t->context, "tuning", (t->starts + t->tries / (t->tries + USUAL)) / STARTS);
+    if (status < 0) return status;
+    status = gram_penalised_solve(t->context, t->problem);
     *value = INFINITY;
     if (status == GRAM_ERROR_NUMERICAL) return GRAM_OK;
     if (status < 0) return status;
@@ -191,7 +197,7 @@ gram_status gram_penalised_choose(gram_context *context, gram_penalised *problem
 {
     gram_status status = GRAM_OK;
     const int64_t d = problem->blocks;
-    trial t = {context, problem, criterion};
+    trial t = {.context = context, .problem = problem, .criterion = criterion};
     gram_minimise_problem search = {.n = d,
                                     .lower = problem->log_low,
                                     .upper = problem->log_high,
@@ -212,6 +218,8 @@ gram_status gram_penalised_choose(gram_context *context, gram_penalised *problem
     memcpy(best, start, (size_t)d * sizeof *start);
     for (int k = 0; k < STARTS; k++) { /* from smooth to rough: criteria may have several minima */
         int known = 0;
+        t.starts = k;
+        t.tries = 0;
         for (int64_t j = 0; j < d; j++) x[j] = start[j] - 4 * (k - 1);
         TRY(gram_minimise(context, &search, x, inverse, &known, &report));
         if (!(report.value < least)) continue;

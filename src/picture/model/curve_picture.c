@@ -11,7 +11,8 @@ typedef struct curve {
     double x[GRID], f[GRID];
     int banded; /* the model knows intervals, or several quantiles */
     double lower[GRID], upper[GRID];
-    char band[96]; /* what the band is */
+    char band[96];    /* what the band is, */
+    const char *line; /* and the curve */
 } curve;
 
 static void name_band(const gram_columns *columns, char *name, size_t size)
@@ -32,6 +33,7 @@ static void keep_values(const gram_columns *columns, const double *values, curve
     const int64_t lower = levels > 1 ? 0 : columns->lower, upper = levels > 1 ? levels - 1 : columns->upper;
     c->banded = lower >= 0;
     name_band(columns, c->band, sizeof c->band);
+    c->line = !c->banded ? "fit" : levels > 1 ? "middle" : "mean";
     for (int i = 0; i < GRID; i++) {
         const double *row = values + i * columns->ld;
         c->f[i] = row[levels / 2];
@@ -90,7 +92,7 @@ static void add_curve(gram_string *script, const gram_scene *scene, const curve 
     gram_string_add(script,
                     " lc rgb '" GRAM_POINT_COLOUR "' title 'data', "
                     "$curve with lines lw 2.5 lc rgb '" GRAM_CURVE_COLOUR "' title '%s'\n",
-                    c->banded ? "middle" : "fit");
+                    c->line);
 }
 
 gram_status gram_draw_curve(gram_context *context, const gram_scene *scene, gram_picture *picture)

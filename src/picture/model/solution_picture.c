@@ -277,7 +277,7 @@ static void plot_maps(gram_string *script, const gram_scene *scene)
         return;
     }
     gram_string_add(script, "set palette defined (0 '#ffffff', 1 '#9ecae1', 2 '#08306b')\nset cbrange [0:*]\n"
-                            "set title 'deviation'\nplot $deviation with image");
+                            "set format cb '%%.1e'\nset rmargin 11\nset title 'deviation'\nplot $deviation with image");
     plot_rows(script, scene);
     gram_string_add(script, "unset multiplot\n");
 }
