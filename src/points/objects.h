@@ -37,6 +37,7 @@ typedef struct gram_objects {
     int64_t d;              /* sparse, bags: columns of a row */
     const int32_t *index;   /* ascending within a row, from 0 */
     const double *value;    /* of bags, d for each row */
+    const double *square;   /* sparse: inner products are divided by the roots of these; NULL: they are not */
     const char *text;       /* of texts; of a given matrix the name of its file */
     int64_t width;          /* of a given matrix: its columns */
     const int32_t *columns; /* and what they are; NULL: all, in order */

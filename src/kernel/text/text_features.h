@@ -33,9 +33,11 @@ typedef struct gram_symbols {
     int64_t count;
     const uint64_t *code;
 } gram_symbols;
+/* code has room for one symbol a byte. */
+gram_symbols gram_symbols_read(int over, const char *bytes, int64_t length, uint64_t *code);
 
 /* Rows of features of all texts of a store, and of y's in the columns of x's: features that x does not have are left out, which changes no inner
- * product with x. The rows are normalised if the kernel says so, before anything is left out. The caller releases both. */
+ * product with x. If the kernel divides by their lengths, the rows keep their squares, of all features. The caller releases both. */
 gram_status gram_text_rows(gram_context *context, const gram_kernel_type *type, const double *par, gram_objects *x,
                            gram_objects *y, gram_objects **x_rows, gram_objects **y_rows);
 
