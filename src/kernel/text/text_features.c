@@ -1,6 +1,8 @@
 #include "kernel/text/text_features.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +91,20 @@ done:
     return status;
 }
 
+/* The last failure is about text i: file and line go before it. */
+static void name_text(gram_context *context, gram_status status, const gram_objects *texts, int64_t i)
+{
+    char message[GRAM_MESSAGE_SIZE], advice[GRAM_MESSAGE_SIZE];
+    if (!texts->line || texts->line[i] == 0) return;
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
+    (void)snprintf(advice, sizeof advice, "%s", gram_context_advice(context));
+    if (texts->line[i] > 0)
+        (void)gram_fail(context, status, "%s:%" PRId64 ": %s", texts->file, texts->line[i], message);
+    else
+        (void)gram_fail(context, status, "%s: row %" PRId64 ", %s", texts->file, -texts->line[i], message);
+    (void)gram_advise(context, status, advice);
+}
+
 static gram_status no_features(gram_context *context, const making *m, int64_t i)
 {
     enum { SHOWN = 40 };
@@ -97,8 +113,10 @@ static gram_status no_features(gram_context *context, const making *m, int64_t i
                     "%s: the text '%.*s'%s has no feature, and so no length to divide by: it is too short",
                     m->type->name, (int)(length < SHOWN ? length : SHOWN), m->texts->text + m->texts->start[i],
                     length > SHOWN ? "..." : "");
-    return gram_advise(context, GRAM_ERROR_DOMAIN,
-                       "Use a smaller k, leave such rows out, or scaled=no, which makes them 0.");
+    (void)gram_advise(context, GRAM_ERROR_DOMAIN,
+                      "Use a smaller k, leave such rows out, or scaled=no, which makes them 0.");
+    name_text(context, GRAM_ERROR_DOMAIN, m->texts, i);
+    return GRAM_ERROR_DOMAIN;
 }
 
 /* ---- features become sparse rows ---- */
@@ -259,8 +277,11 @@ static gram_status make(gram_context *context, const gram_kernel_type *type, con
     gram_status status = GRAM_OK;
     making m = {.type = type, .par = par, .texts = texts, .memory = context->memory};
     struct gram_derived *made = NULL;
-    for (int64_t i = 0; type->check_text && i < texts->count; i++)
-        TRY(type->check_text(context, texts->text + texts->start[i], texts->start[i + 1] - texts->start[i]));
+    for (int64_t i = 0; type->check_text && i < texts->count; i++) {
+        status = type->check_text(context, texts->text + texts->start[i], texts->start[i + 1] - texts->start[i]);
+        if (status < 0) name_text(context, status, texts, i);
+        TRY(status);
+    }
     TRY(gram_take(context, "features of texts", texts->count, sizeof *m.made, (void **)&m.made));
     memset(m.made, 0, (size_t)texts->count * sizeof *m.made);
     TRY(gram_take(context, "features of texts", texts->count, sizeof *m.count, (void **)&m.count));
