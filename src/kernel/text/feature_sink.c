@@ -15,6 +15,17 @@ double *gram_feature_room(gram_feature_sink *sink, int64_t count)
     return sink->status < 0 ? NULL : sink->room;
 }
 
+int gram_feature_expect(gram_feature_sink *sink, int64_t most)
+{
+    sink->status = take(sink, most + 1, sizeof *sink->list, (void **)&sink->list);
+    return sink->status >= 0;
+}
+
+void gram_feature_put(gram_feature_sink *sink, uint64_t key, double value)
+{
+    sink->list[sink->listed++] = (gram_feature){key + (key == 0), value};
+}
+
 static gram_feature *place_of(gram_feature *table, int64_t size, uint64_t key)
 {
     uint64_t at = key & ((uint64_t)size - 1);
@@ -53,6 +64,18 @@ gram_status gram_feature_sink_empty(gram_feature_sink *sink, gram_feature **feat
     gram_status status = sink->status;
     *features = NULL;
     *count = 0;
+    if (sink->list) { /* cut to what is there, since it is kept */
+        *count = sink->listed;
+        if (status >= 0 && sink->listed > 0)
+            sink->status = status = take(sink, sink->listed, sizeof **features, (void **)features);
+        if (*features) memcpy(*features, sink->list, (size_t)sink->listed * sizeof **features);
+        if (!*features) *count = 0;
+        gram_memory_give(sink->memory, sink->list);
+        gram_memory_give(sink->memory, sink->room);
+        sink->list = NULL;
+        sink->room = NULL;
+        return status;
+    }
     if (status >= 0 && sink->used > 0)
         sink->status = status = take(sink, sink->used, sizeof **features, (void **)features);
     for (int64_t k = 0; *features && k < sink->size; k++)

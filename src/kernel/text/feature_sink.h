@@ -17,6 +17,8 @@ struct gram_feature_sink {
     gram_status status;
     size_t lacking; /* bytes that could not be had */
     double *room;
+    gram_feature *list; /* of those that were put, in place of the table */
+    int64_t listed;
 };
 
 /* Takes the features out of the table, which ends: those whose value is not 0, in a block of their own that may be NULL. Also of a sink that failed. */

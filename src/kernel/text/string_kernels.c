@@ -257,9 +257,46 @@ static void add_places(const gram_symbols *text, unsigned bits, int64_t l, int64
     }
 }
 
+/* Of bases, where k of them make few words: counted in the first-level cache, word by word. */
+static void count_places(const gram_symbols *text, unsigned bits, int64_t l, int64_t k, double *count,
+                         gram_feature_sink *sink)
+{
+    const int64_t words = INT64_C(1) << 2 * k;
+    int64_t place[MOST_PLACES];
+    list_places(bits, l, 0, place);
+    memset(count, 0, (size_t)words * sizeof *count);
+    for (int64_t i = 0; i + l <= text->count; i++) {
+        uint64_t word = 0, sound = 1;
+        for (int64_t p = 0; p < k; p++) {
+            const uint64_t code = text->code[i + place[p]];
+            sound &= code != GRAM_NO_SYMBOL;
+            word = word << 2 | (code & 3);
+        }
+        count[word] += (double)sound;
+    }
+    for (int64_t word = 0; word < words; word++)
+        if (count[word] > 0) gram_feature_put(sink, gram_feature_mix(bits, (uint64_t)word), count[word]);
+}
+
+static int64_t sets_of_places(int64_t l, int64_t k)
+{
+    int64_t count = 1;
+    for (int64_t i = 0; i < k; i++) count = count * (l - i) / (i + 1);
+    return count;
+}
+
 static void gapped_features(const double *par, const gram_symbols *text, gram_feature_sink *sink)
 {
-    const int64_t l = (int64_t)par[GAPPED_L], k = (int64_t)par[GAPPED_K];
+    enum { MOST_COUNTED = 5 };
+    const int64_t l = (int64_t)par[GAPPED_L], k = (int64_t)par[GAPPED_K], starts = text->count - l + 1;
+    if ((int)par[GAPPED_OVER] == GRAM_OVER_DNA && k <= MOST_COUNTED && starts > 0) {
+        const int64_t words = INT64_C(1) << 2 * k;
+        double *count = gram_feature_room(sink, words);
+        if (!count || !gram_feature_expect(sink, sets_of_places(l, k) * (starts < words ? starts : words))) return;
+        for (unsigned bits = 1; bits < 1u << l; bits++)
+            if (bit_count(bits) == k) count_places(text, bits, l, k, count, sink);
+        return;
+    }
     for (unsigned bits = 1; bits < 1u << l; bits++)
         if (bit_count(bits) == k) add_places(text, bits, l, k, (int)par[GAPPED_OVER], sink);
 }

@@ -152,10 +152,10 @@ static void put_in_order(const ordering *o, int64_t i, double *all)
         features[k].value = column;
         memcpy(&features[k].key, &own, sizeof own); /* the key is not needed any more */
     }
-    for (int64_t l = 0, at = 0; all && l < o->d; l++) {
-        if (all[l] == 0) continue;
+    for (int64_t l = 0, at = 0; all && at < count; l++) { /* without a jump: whether a column is there is anybody's guess */
         index[at] = (int32_t)l;
-        value[at++] = all[l];
+        value[at] = all[l];
+        at += all[l] != 0;
     }
     if (all || count == 0) return;
     qsort(features, (size_t)count, sizeof *features, compare_columns);
@@ -171,7 +171,7 @@ static double square_of(int64_t count, double *value)
     enum { FAR = 100 };
     double largest = 0, sum = 0;
     int exponent;
-    for (int64_t k = 0; k < count; k++) largest = fmax(largest, fabs(value[k]));
+    for (int64_t k = 0; k < count; k++) largest = fabs(value[k]) > largest ? fabs(value[k]) : largest;
     (void)frexp(largest, &exponent);
     for (int64_t k = 0; abs(exponent) > FAR && k < count; k++) value[k] = ldexp(value[k], -exponent);
     for (int64_t k = 0; k < count; k++) sum += value[k] * value[k];

@@ -12,6 +12,9 @@
 /* Where a kernel puts the features of a text: repeated keys are added up. */
 typedef struct gram_feature_sink gram_feature_sink;
 void gram_feature_add(gram_feature_sink *sink, uint64_t key, double value);
+/* The same of a feature whose key comes once only, and of which room was made: for a text all features are added, or all are put. */
+void gram_feature_put(gram_feature_sink *sink, uint64_t key, double value);
+int gram_feature_expect(gram_feature_sink *sink, int64_t most);
 /* Room for so many numbers, for the text at hand; NULL if there is no memory, of which the sink takes note. */
 double *gram_feature_room(gram_feature_sink *sink, int64_t count);
 

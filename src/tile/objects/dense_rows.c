@@ -26,7 +26,7 @@ static int fits_single(const gram_row_choice *choice)
         double square = 0;
         for (int64_t k = choice->rows->start[choice->place[i]]; k < choice->rows->start[choice->place[i] + 1]; k++) {
             const double value = choice->rows->value[k];
-            if (value != nearbyint(value)) return 0;
+            if (!(fabs(value) < most) || value != (double)(int32_t)value) return 0;
             square += value * value;
         }
         if (!(square < most)) return 0;
