@@ -265,8 +265,7 @@ static gram_status begin(gram_context *context, gram_source *source, const gram_
     size_t length;
     TRY(gram_take_from(context, table->memory, table->file, 1, sizeof **reader, (void **)reader));
     **reader = (document_reader){.memory = table->memory, .table = table};
-    if (!fasta && options->format == GRAM_FORMAT_AUTO)
-        table->hint = "; a .txt file is read as documents, one on each line: --format csv reads a table";
+    if (!fasta) table->hint = "; it is read as documents, one on each line: --format csv reads a table";
     TRY(read_all(context, source, table->memory, &text, &length));
     FAIL_IF(strlen(text) != length, context, GRAM_ERROR_DATA, "%s: a text file has no bytes of 0", table->file);
     TRY(fasta ? convert_fasta(context, table->file, text, options->wanted != NULL || options->features, *reader)
