@@ -218,9 +218,10 @@ static gram_status no_room(const gram_csv *csv, const char *file, gram_status st
         return gram_fail(csv->context, status, "%s: no memory is left for the texts of its columns", file);
     gram_bytes_format(gram_memory_budget(csv->context->memory), budget);
     gram_bytes_format(gram_memory_used(csv->context->memory), used);
-    return gram_fail(csv->context, status,
-                     "%s: the texts of its columns need more than what is left of a memory budget of %s, with %s in use",
-                     file, budget, used);
+    return gram_fail(
+        csv->context, status,
+        "%s: the texts of its columns need more than what is left of a memory budget of %s, with %s in use", file,
+        budget, used);
 }
 
 gram_status gram_csv_report(const gram_csv *csv, int64_t line, const gram_csv_fault *fault)

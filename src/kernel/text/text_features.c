@@ -26,8 +26,8 @@ typedef struct making {
     const double *par;
     const gram_objects *texts;
     gram_memory *memory;
-    gram_feature **made; /* of each text */
-    int64_t *count, most; /* features of each text, and the most of one */
+    gram_feature **made;     /* of each text */
+    int64_t *count, most;    /* features of each text, and the most of one */
     _Atomic(size_t) lacking; /* bytes that one of them could not have */
 } making;
 
@@ -152,7 +152,8 @@ static void put_in_order(const ordering *o, int64_t i, double *all)
         features[k].value = column;
         memcpy(&features[k].key, &own, sizeof own); /* the key is not needed any more */
     }
-    for (int64_t l = 0, at = 0; all && at < count; l++) { /* without a jump: whether a column is there is anybody's guess */
+    for (int64_t l = 0, at = 0; all && at < count;
+         l++) { /* without a jump: whether a column is there is anybody's guess */
         index[at] = (int32_t)l;
         value[at] = all[l];
         at += all[l] != 0;

@@ -21,8 +21,9 @@ typedef struct gram_sparse_panels {
     int64_t *row_place, *column_place; /* n, m: places in the stores */
     double *row_norm, *column_norm;    /* padded to whole panels: sum of squares or of absolute values */
     int l1;
-    int scaled;                      /* inner products are divided by the roots of the norms, which are those of the stores */
-    gram_panels dense, dense_column; /* with their zeros, in place of all that follows; the latter only if the columns are not the rows */
+    int scaled; /* inner products are divided by the roots of the norms, which are those of the stores */
+    gram_panels dense,
+        dense_column; /* with their zeros, in place of all that follows; the latter only if the columns are not the rows */
     gram_sparse_shape shape;
     int64_t *first;      /* panels + 1: values before a panel's */
     int64_t *first_slot; /* panels: buckets before a panel's, one more for each panel */
