@@ -63,8 +63,8 @@ static gram_status no_such_column(gram_context *context, const gram_table *table
     const char *near = gram_suggest(word, table->names, (size_t)table->d);
     if (near)
         return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', did you mean '%s'?", table->file, word, near);
-    return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', there are %s", table->file, word,
-                     some_names(table, names, sizeof names));
+    return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', there are %s%s", table->file, word,
+                     some_names(table, names, sizeof names), gram_table_hint(table));
 }
 
 /* One item of the list: the columns first .. last. */
@@ -171,8 +171,8 @@ gram_status gram_table_no_column(gram_context *context, const gram_table *table,
     if (near)
         return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; is it '%s'?", table->file,
                          word, near);
-    return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; there are %s", table->file, word,
-                     some_names(table, names, sizeof names));
+    return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; there are %s%s", table->file, word,
+                     some_names(table, names, sizeof names), gram_table_hint(table));
 }
 
 static gram_status choose_wanted(gram_context *context, gram_table *table, const gram_table_options *options,

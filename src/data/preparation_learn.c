@@ -82,7 +82,8 @@ static gram_status find_roles(gram_context *context, const gram_table *table, co
         TRY(give_role(context, table, role_of, scratch[i], FEATURE));
         roles->features[roles->feature_count++] = scratch[i];
     }
-    FAIL_IF(roles->feature_count == 0, context, GRAM_ERROR_DATA, "%s: no column is left for the features", table->file);
+    FAIL_IF(roles->feature_count == 0, context, GRAM_ERROR_DATA, "%s: no column is left for the features%s",
+            table->file, gram_table_hint(table));
 done:
     return status;
 }

@@ -29,6 +29,7 @@ struct gram_table {
     int64_t first_line;    /* of row 0, 0 if the file has no lines */
     int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */
     int64_t line_capacity; /* that `lines` holds */
+    const char *hint;      /* what a message of columns that are not there ends with; NULL: nothing */
     gram_objects *sparse;  /* the rows of the sparse column, if there is one */
     gram_objects *given;   /* the rows of a given matrix, if there is a column of them */
     int64_t restarts;      /* of a reader that found text where numbers had been */
@@ -73,6 +74,11 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
 
 /* Room for `rows` rows; what is there is kept. */
 gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t rows);
+
+static inline const char *gram_table_hint(const gram_table *table)
+{
+    return table->hint ? table->hint : "";
+}
 
 /* Row `row` starts on that line. Rows are given in order. */
 gram_status gram_table_note_line(gram_context *context, gram_table *table, int64_t row, int64_t line);

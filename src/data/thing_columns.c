@@ -69,30 +69,49 @@ done:
 
 /* ---- texts ---- */
 
+/* Where each text is first, for messages. */
+static gram_status note_lines(gram_context *context, const gram_table *table, int64_t column, gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    const size_t length = strlen(table->file) + 1;
+    int64_t *line;
+    TRY(gram_take(context, "texts", shape->count, sizeof *line, &shape->own[2]));
+    TRY(gram_take(context, "texts", (int64_t)length, 1, &shape->own[3]));
+    shape->file = memcpy(shape->own[3], table->file, length);
+    shape->line = line = memset(shape->own[2], 0, (size_t)shape->count * sizeof *line);
+    for (int64_t i = 0; i < table->n; i++) {
+        const double level = gram_table_at(table, i, column);
+        if (!(level >= 0) || line[(int64_t)level] != 0) continue;
+        line[(int64_t)level] = gram_table_line(table, i) > 0 ? gram_table_line(table, i) : -1 - i - table->first_row;
+    }
+done:
+    return status;
+}
+
 static gram_status copy_texts(gram_context *context, const gram_table *table, int64_t column, gram_objects **store)
 {
     gram_status status = GRAM_OK;
     const gram_levels *levels = table->levels[column];
     const int64_t count = gram_levels_count(levels);
     gram_objects shape = {.kind = GRAM_OBJECT_TEXT, .count = count};
-    int64_t *start = NULL;
-    char *text = NULL;
+    int64_t *start;
+    char *text;
     FAIL_IF(count < 0, context, GRAM_ERROR_DATA, "%s: column '%s': more texts than can be kept apart", table->file,
             table->names[column]);
-    TRY(gram_take(context, "texts", count + 1, sizeof *start, (void **)&start));
+    TRY(gram_take(context, "texts", count + 1, sizeof *start, &shape.own[0]));
+    start = shape.own[0];
     start[0] = 0;
     for (int64_t i = 0; i < count; i++) start[i + 1] = start[i] + (int64_t)gram_levels_length(levels, i);
-    TRY(gram_take(context, "texts", start[count] + 1, 1, (void **)&text));
+    TRY(gram_take(context, "texts", start[count] + 1, 1, &shape.own[1]));
+    text = shape.own[1];
     for (int64_t i = 0; i < count; i++)
         memcpy(text + start[i], gram_levels_text(levels, i), gram_levels_length(levels, i));
-    shape.start = shape.own[0] = start;
-    shape.text = shape.own[1] = text;
-    start = NULL;
-    text = NULL;
-    TRY(gram_objects_new(context, &shape, store));
+    shape.start = start;
+    shape.text = text;
+    if (count > 0) TRY(note_lines(context, table, column, &shape));
+    return gram_objects_new(context, &shape, store);
 done:
-    gram_give(context, start);
-    gram_give(context, text);
+    for (int i = 0; i < GRAM_OBJECT_PARTS; i++) gram_give(context, shape.own[i]);
     return status;
 }
 

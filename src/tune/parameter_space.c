@@ -73,6 +73,7 @@ static void measure_lengths(walk *w, const gram_kernel *leaf, const gram_view *v
     for (int64_t i = 0; i < argument->count; i++) {
         w->space->extent[w->next + i] = extent_of(w, view, argument->count == 1 ? -1 : i, l1);
         w->space->is_length[w->next + i] = 1;
+        w->space->apart |= view->apart;
     }
     w->next += argument->count;
 }

@@ -17,6 +17,7 @@ typedef struct gram_space {
     double *extent;           /* of the data, for numbers of the point that are lengths; else NaN */
     unsigned char *is_log;    /* of a variable */
     unsigned char *is_length; /* of a number of the point: a length-scale, or of the factor of S */
+    int apart; /* there is a length of what are no columns of the points (gram_view): of rows of bags, or of a distance that a kernel makes */
     unsigned char
         *is_amplitude; /* of a number of the point: in units of the target squared; set by whom it matters to */
 } gram_space;

@@ -121,7 +121,7 @@ bad 2 'takes numbers only'
 # k longer than a text, an empty text, and a k that cannot be
 printf 's,y\nACGT,1\nAC,2\nACGTA,3\n' >short.csv
 run fit short.csv --text s --kernel 'spectrum(k=3)' --lambda 1 -o m.gram --quiet
-bad 3 "the text 'AC' has no feature"
+bad 3 "short.csv:3: spectrum: the text 'AC' has no feature" 'Use a smaller k'
 run fit short.csv --text s --kernel 'gapped(l=3, k=4)' --lambda 1 -o m.gram
 bad 2 'k must be at most l'
 
@@ -177,6 +177,42 @@ prints '3 rows'
 run thin lines.txt -m 1 --kernel 'spectrum(k=1, over=words)'
 good
 prints 'text'
+
+printf 'a,b,y\n1,2,3\n2,3,5\n' >table.txt
+run fit table.txt -o m.gram
+bad 3 'no column is left for the features' '--format csv reads a table'
+run fit table.txt --target y -o m.gram
+bad 3 "no column 'y'" '--format csv reads a table'
+run fit table.txt --format csv --lambda 1 -o m.gram --quiet
+good
+
+# ---- cv, compare and explain of things ----
+
+LC_ALL=C awk 'BEGIN {
+    srand(3)
+    print "bag,u,y"
+    for (i = 0; i < 24; i++) {
+        m = 4 * rand()
+        for (k = 0; k < 5; k++) printf "b%d,%.4f,%.4f\n", i, m + rand(), m
+    }
+}' >few.csv
+run cv few.csv --bag bag --folds 4 --kernel 'mean(linear(c=1))' --lambda 0.01 -o left.csv --quiet
+good
+if [ "$(wc -l <left.csv)" != 25 ]; then wrong 'cv should write a line for each bag'; fi
+if [ "$(sed -n 3p left.csv | cut -d, -f1)" != 6 ]; then wrong 'a bag is at its first row'; fi
+run compare few.csv --bag bag --methods krr,svm,spline,baselines --folds 3 --json
+good
+for word in '"method":"krr"' '"method":"svm"' '"name":"mean"' 'takes numbers only'; do
+    if ! tr -d ' \n' <out | grep -qF "$(echo "$word" | tr -d ' ')"; then wrong "compare of bags should say $word"; fi
+done
+if grep -q nearest out; then wrong 'places of bags have no neighbours'; fi
+run compare mixed.csv --text review --features review --kernel 'spectrum(k=1, over=words)' --methods krr,baselines --folds 3
+good
+run fit few.csv --bag bag --kernel 'mean(linear(c=1))' --lambda 0.01 --estimate folds:4 -o few.gram
+prints 'error on new rows'
+if grep -q 'Importance' out; then wrong 'a bag has no columns to permute'; fi
+run explain few.gram few.csv
+bad 2 'the model is one of bags' 'gram cv'
 
 # ---- scipy's .npz ----
 

@@ -129,6 +129,81 @@ static void near_rows_keep_their_distance(void **state)
     free_rows(&x);
 }
 
+/* ---- rows that are not so sparse ---- */
+
+enum { FULL = 150, FEW = 40, WIDTH = 90 };
+
+/* Six of ten values are not 0: whole numbers, or none of them. */
+static void make_full(gram_context *context, int whole, int64_t n, rows *r)
+{
+    double *u = test_random(7, 2 * FULL * WIDTH, 0, 1);
+    *r = (rows){.n = n, .dense = test_numbers(n * WIDTH), .start = malloc((size_t)(n + 1) * sizeof(int64_t))};
+    r->index = malloc((size_t)(n * WIDTH) * sizeof *r->index);
+    r->value = test_numbers(n * WIDTH);
+    int64_t count = 0;
+    for (int64_t k = 0; k < n * WIDTH; k++) {
+        if (k % WIDTH == 0) r->start[k / WIDTH] = count;
+        if (u[2 * k] > 0.6) continue;
+        r->dense[k] = r->value[count] = whole ? 1 + floor(9 * u[2 * k + 1]) : u[2 * k + 1] - 0.4;
+        r->index[count++] = (int32_t)(k % WIDTH);
+    }
+    r->start[n] = count;
+    OK(context, gram_points_create_sparse(context, n, WIDTH, r->start, r->index, r->value, &r->sparse));
+    r->plain = test_points(context, n, WIDTH, r->dense);
+    free(u);
+}
+
+/* Those of 150 rows are packed with their zeros, those of the first 40 of them are not: the same bits. */
+static void full_rows_are_equal(void **state)
+{
+    gram_context *context = *state;
+    static const char *const kernels[] = {"linear(c=0!)", "rbf(ell=3)", "tanimoto", "laplace1(ell=9)"};
+    for (int k = 0; k < 8; k++) {
+        rows all, some;
+        make_full(context, k % 2, FULL, &all);
+        make_full(context, k % 2, FEW, &some);
+        gram_kernel *kernel = test_kernel(context, kernels[k / 2]);
+        double *a = test_matrix(context, kernel, all.sparse, NULL),
+               *c = test_matrix(context, kernel, some.sparse, NULL);
+        double *d = test_matrix(context, kernel, all.sparse, some.sparse);
+        for (int64_t i = 0; i < FULL; i++)
+            for (int64_t j = 0; j < FULL; j++) assert_true(a[i * FULL + j] == a[j * FULL + i]);
+        for (int64_t i = 0; i < FULL; i++)
+            for (int64_t j = 0; j < FEW; j++) {
+                assert_true(a[i * FULL + j] == d[i * FEW + j]);
+                if (i < FEW) assert_true(a[i * FULL + j] == c[i * FEW + j]);
+            }
+        if (k / 2 != 2) {
+            double *b = test_matrix(context, kernel, all.plain, NULL);
+            test_near("full rows", kernels[k / 2], FULL * FULL, a, b, 1e-13);
+            free(b);
+        }
+        free(a), free(c), free(d);
+        gram_kernel_release(kernel);
+        free_rows(&all);
+        free_rows(&some);
+    }
+}
+
+/* Whole numbers whose sums are beyond 2^24: f32 would lose their last digits. */
+static void large_counts_are_exact(void **state)
+{
+    gram_context *context = *state;
+    rows x;
+    make_full(context, 1, FULL, &x);
+    for (int64_t k = 0; k < x.start[FULL]; k++) x.value[k] = 4095 + x.value[k];
+    gram_kernel *kernel = test_kernel(context, "linear(c=0!)");
+    double *a = test_matrix(context, kernel, x.sparse, NULL);
+    for (int64_t i = 0; i < FULL; i++) {
+        double sum = 0;
+        for (int64_t k = x.start[i]; k < x.start[i + 1]; k++) sum += x.value[k] * x.value[k];
+        assert_true(a[i * FULL + i] == sum);
+    }
+    free(a);
+    gram_kernel_release(kernel);
+    free_rows(&x);
+}
+
 static void fill_matrix(gram_context *context, double *out)
 {
     rows x;
@@ -294,6 +369,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices_are_equal),
         cmocka_unit_test(near_rows_keep_their_distance),
+        cmocka_unit_test(full_rows_are_equal),
+        cmocka_unit_test(large_counts_are_exact),
         cmocka_unit_test(any_threads),
         cmocka_unit_test(gradients_are_equal),
         cmocka_unit_test(fits_are_equal),

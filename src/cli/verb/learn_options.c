@@ -63,8 +63,9 @@ cli_group cli_learn_parts_group(cli_learn_options *own)
 
 cli_group cli_learn_rows_group(cli_learn_options *own)
 {
-    static const char *const NAMES[] = {"target",  "features", "ignore",     "weights",  "groups", "ordered",
-                                        "missing", "na",       "categories", "no-scale", "scale",  "format"};
+    static const char *const NAMES[] = {"target",  "features", "ignore", "weights",    "groups",
+                                        "ordered", "missing",  "na",     "categories", "no-scale",
+                                        "scale",   "format",   "text",   "bag",        "graph"};
     size_t count = 0;
     for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
         for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <gram/text.h>
+
 enum { MAX_RECORD = 64 << 20, FIRST_NUMBERS = 8 << 10, LEAST_BUFFER = 4 << 10 };
 
 const gram_csv_sizes gram_csv_usual_sizes = {.buffer = 256 << 10, .share = 256 << 10};
@@ -209,6 +211,19 @@ static gram_status bad_field(const gram_csv *csv, int64_t line, const gram_csv_f
                      text);
 }
 
+static gram_status no_room(const gram_csv *csv, const char *file, gram_status status)
+{
+    char budget[GRAM_BYTES_SIZE], used[GRAM_BYTES_SIZE];
+    if (status != GRAM_ERROR_BUDGET)
+        return gram_fail(csv->context, status, "%s: no memory is left for the texts of its columns", file);
+    gram_bytes_format(gram_memory_budget(csv->context->memory), budget);
+    gram_bytes_format(gram_memory_used(csv->context->memory), used);
+    return gram_fail(
+        csv->context, status,
+        "%s: the texts of its columns need more than what is left of a memory budget of %s, with %s in use", file,
+        budget, used);
+}
+
 gram_status gram_csv_report(const gram_csv *csv, int64_t line, const gram_csv_fault *fault)
 {
     const char *file = gram_source_name(csv->source);
@@ -222,8 +237,7 @@ gram_status gram_csv_report(const gram_csv *csv, int64_t line, const gram_csv_fa
     case GRAM_FAULT_ZERO:
         return gram_fail(csv->context, GRAM_ERROR_DATA, "%s:%" PRId64 ": column '%s': a zero byte in the text", file,
                          line, csv->table->names[fault->column]);
-    case GRAM_FAULT_MEMORY:
-        return gram_fail(csv->context, fault->status, "%s: no memory is left for the texts of its columns", file);
+    case GRAM_FAULT_MEMORY: return no_room(csv, file, fault->status);
     case GRAM_FAULT_NONE: break;
     }
     return GRAM_OK;

@@ -16,7 +16,9 @@ typedef struct document_reader {
     gram_memory *memory;
     gram_source *source; /* of the CSV */
     gram_string csv;
-    void *state; /* of the reader of CSV */
+    gram_table *table;
+    int64_t *line; /* on which each record begins; NULL: each line is one */
+    void *state;   /* of the reader of CSV */
 } document_reader;
 
 /* All bytes of the source, with a final 0. */
@@ -185,11 +187,13 @@ done:
     return status;
 }
 
-static gram_status convert_fasta(gram_context *context, const char *file, const char *text, int all, gram_string *csv)
+static gram_status convert_fasta(gram_context *context, const char *file, const char *text, int all,
+                                 document_reader *reader)
 {
+    gram_string *csv = &reader->csv;
     gram_status status = GRAM_OK;
     name_list names = {0};
-    int64_t line = 1;
+    int64_t line = 1, count = 0;
     char shown[GRAM_EXCERPT_SIZE];
     while (*text == '\n' || *text == '\r' || *text == ';') {
         (void)line_end(text, &text);
@@ -198,8 +202,12 @@ static gram_status convert_fasta(gram_context *context, const char *file, const 
     FAIL_IF(*text == '\0', context, GRAM_ERROR_DATA, "%s: the file is empty", file);
     FAIL_IF(*text != '>', context, GRAM_ERROR_DATA, "%s:%" PRId64 ": a record begins with '>', not with '%s'", file,
             line, gram_data_excerpt(text, strcspn(text, "\r\n"), shown));
+    for (const char *c = text; *c; c++) count += *c == '>';
+    TRY(gram_take_from(context, reader->memory, file, count, sizeof *reader->line, (void **)&reader->line));
+    count = 0;
     for (const char *at = text; *at;) {
         const record r = find_record(at);
+        reader->line[count++] = line;
         TRY(check_record(context, file, &r, line));
         keep_common(r.description, r.end, at == text, &names);
         for (const char *c = at; c < r.next; c++) line += *c == '\n';
@@ -244,6 +252,7 @@ static void close_documents(void *state)
     gram_csv_type.close(reader->state);
     gram_source_close(reader->source);
     gram_string_free(&reader->csv);
+    gram_memory_give(memory, reader->line);
     gram_memory_give(memory, reader);
 }
 
@@ -255,10 +264,11 @@ static gram_status begin(gram_context *context, gram_source *source, const gram_
     char *text = NULL;
     size_t length;
     TRY(gram_take_from(context, table->memory, table->file, 1, sizeof **reader, (void **)reader));
-    **reader = (document_reader){.memory = table->memory};
+    **reader = (document_reader){.memory = table->memory, .table = table};
+    if (!fasta) table->hint = "; it is read as documents, one on each line: --format csv reads a table";
     TRY(read_all(context, source, table->memory, &text, &length));
     FAIL_IF(strlen(text) != length, context, GRAM_ERROR_DATA, "%s: a text file has no bytes of 0", table->file);
-    TRY(fasta ? convert_fasta(context, table->file, text, options->wanted != NULL || options->features, &(*reader)->csv)
+    TRY(fasta ? convert_fasta(context, table->file, text, options->wanted != NULL || options->features, *reader)
               : convert_lines(context, table->file, text, &(*reader)->csv));
     FAIL_IF((*reader)->csv.failed, context, GRAM_ERROR_MEMORY, "%s: no memory is left for its texts", table->file);
     TRY(gram_source_open_memory(context, table->file, (*reader)->csv.data, (*reader)->csv.length, &(*reader)->source));
@@ -275,6 +285,19 @@ static gram_table_options with_texts(const gram_table_options *options, const ch
     own.format = GRAM_FORMAT_CSV;
     if (!own.texts) own.texts = column;
     return own;
+}
+
+/* Rows have lines of the CSV so far, where a record is one line behind that of the names. */
+static gram_status name_lines(gram_context *context, const document_reader *reader, gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    if (table->n == 0) return status;
+    TRY(gram_table_reserve_lines(context, table, table->n));
+    for (int64_t i = 0; i < table->n; i++)
+        table->lines[i] = reader->line ? reader->line[table->lines[i] - 2] : table->lines[i] - 1;
+    table->first_line = table->lines[0];
+done:
+    return status;
 }
 
 static gram_status open_documents(gram_context *context, gram_source *source, const gram_table_options *options,
@@ -298,6 +321,7 @@ static gram_status read_documents(gram_context *context, gram_source *source, co
     const gram_table_options own = with_texts(options, fasta ? "sequence" : "text");
     TRY(begin(context, source, options, table, fasta, &reader));
     TRY(gram_csv_type.read(context, reader->source, &own, table));
+    TRY(name_lines(context, reader, table));
 done:
     close_documents(reader);
     return status;
@@ -305,7 +329,12 @@ done:
 
 static gram_status fill_documents(gram_context *context, void *state, int64_t most)
 {
-    return gram_csv_type.fill(context, ((document_reader *)state)->state, most);
+    gram_status status = GRAM_OK;
+    document_reader *reader = state;
+    TRY(gram_csv_type.fill(context, reader->state, most));
+    TRY(name_lines(context, reader, reader->table));
+done:
+    return status;
 }
 
 static gram_status open_fasta(gram_context *context, gram_source *source, const gram_table_options *options,

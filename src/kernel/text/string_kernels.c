@@ -195,32 +195,108 @@ static int bit_count(unsigned bits)
     return count;
 }
 
+/* The places of `bits`, from the last one if they are read backwards. */
+static void list_places(unsigned bits, int64_t l, int backwards, int64_t *place)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < l; i++) {
+        const int64_t p = backwards ? l - 1 - i : i;
+        if (bits >> p & 1) place[count++] = p;
+    }
+}
+
+static unsigned mirrored(unsigned bits, int64_t l)
+{
+    unsigned other = 0;
+    for (int64_t p = 0; p < l; p++) other |= (bits >> p & 1) << (l - 1 - p);
+    return other;
+}
+
+/* How many symbols of an alphabet go into one word, which is then mixed at once. */
+static int64_t symbols_of_word(int over)
+{
+    enum { LETTER_BITS = 21, BYTE_BITS = 8, BASE_BITS = 2, WORD_BITS = 64 };
+    switch (over) {
+    case GRAM_OVER_LETTERS: return WORD_BITS / LETTER_BITS;
+    case GRAM_OVER_BYTES: return WORD_BITS / BYTE_BITS;
+    case GRAM_OVER_WORDS: return 1;
+    default: return WORD_BITS / BASE_BITS;
+    }
+}
+
+/* The symbols at k places; with `flip`, those that the other strand has there. */
+static uint64_t places_key(uint64_t key, const uint64_t *code, int64_t k, const int64_t *place, int64_t together,
+                           int flip)
+{
+    const int64_t shift = 64 / together;
+    for (int64_t p = 0; p < k;) {
+        uint64_t word = 0;
+        for (const int64_t end = p + together < k ? p + together : k; p < end; p++)
+            word = (together > 1 ? word << shift : 0) | (flip ? 3 - code[place[p]] : code[place[p]]);
+        key = gram_feature_mix(key, word);
+    }
+    return key;
+}
+
 /* The symbols at the places of `bits`, and the places. */
 static void add_places(const gram_symbols *text, unsigned bits, int64_t l, int64_t k, int over, gram_feature_sink *sink)
 {
+    const int64_t together = symbols_of_word(over);
+    const unsigned other = mirrored(bits, l);
+    int64_t forwards[MOST_PLACES], backwards[MOST_PLACES];
+    list_places(bits, l, 0, forwards);
+    list_places(bits, l, 1, backwards);
     for (int64_t i = 0; i + l <= text->count; i++) {
-        uint64_t one = bits, two = bits;
+        const uint64_t *code = text->code + i;
         int sound = 1;
-        for (int64_t p = 0; p < l; p++) {
-            if (!(bits >> p & 1)) continue;
-            sound &= text->code[i + p] != GRAM_NO_SYMBOL;
-            one = gram_feature_mix(one, text->code[i + p] + 1);
-        }
-        if (sound && over == GRAM_OVER_STRANDS) {
-            uint64_t mirrored = 0;
-            for (int64_t p = 0; p < l; p++) mirrored |= (uint64_t)(bits >> p & 1) << (l - 1 - p);
-            two = mirrored;
-            for (int64_t p = l - 1; p >= 0; p--)
-                if (bits >> p & 1) two = gram_feature_mix(two, 3 - text->code[i + p] + 1);
-        }
-        (void)k;
-        if (sound) gram_feature_add(sink, over == GRAM_OVER_STRANDS && two < one ? two : one, 1);
+        for (int64_t p = 0; p < k; p++) sound &= code[forwards[p]] != GRAM_NO_SYMBOL;
+        if (!sound) continue;
+        const uint64_t one = places_key(bits, code, k, forwards, together, 0);
+        const uint64_t two = over == GRAM_OVER_STRANDS ? places_key(other, code, k, backwards, together, 1) : one;
+        gram_feature_add(sink, two < one ? two : one, 1);
     }
+}
+
+/* Of bases, where k of them make few words: counted in the first-level cache, word by word. */
+static void count_places(const gram_symbols *text, unsigned bits, int64_t l, int64_t k, double *count,
+                         gram_feature_sink *sink)
+{
+    const int64_t words = INT64_C(1) << 2 * k;
+    int64_t place[MOST_PLACES];
+    list_places(bits, l, 0, place);
+    memset(count, 0, (size_t)words * sizeof *count);
+    for (int64_t i = 0; i + l <= text->count; i++) {
+        uint64_t word = 0, sound = 1;
+        for (int64_t p = 0; p < k; p++) {
+            const uint64_t code = text->code[i + place[p]];
+            sound &= code != GRAM_NO_SYMBOL;
+            word = word << 2 | (code & 3);
+        }
+        count[word] += (double)sound;
+    }
+    for (int64_t word = 0; word < words; word++)
+        if (count[word] > 0) gram_feature_put(sink, gram_feature_mix(bits, (uint64_t)word), count[word]);
+}
+
+static int64_t sets_of_places(int64_t l, int64_t k)
+{
+    int64_t count = 1;
+    for (int64_t i = 0; i < k; i++) count = count * (l - i) / (i + 1);
+    return count;
 }
 
 static void gapped_features(const double *par, const gram_symbols *text, gram_feature_sink *sink)
 {
-    const int64_t l = (int64_t)par[GAPPED_L], k = (int64_t)par[GAPPED_K];
+    enum { MOST_COUNTED = 5 };
+    const int64_t l = (int64_t)par[GAPPED_L], k = (int64_t)par[GAPPED_K], starts = text->count - l + 1;
+    if ((int)par[GAPPED_OVER] == GRAM_OVER_DNA && k <= MOST_COUNTED && starts > 0) {
+        const int64_t words = INT64_C(1) << 2 * k;
+        double *count = gram_feature_room(sink, words);
+        if (!count || !gram_feature_expect(sink, sets_of_places(l, k) * (starts < words ? starts : words))) return;
+        for (unsigned bits = 1; bits < 1u << l; bits++)
+            if (bit_count(bits) == k) count_places(text, bits, l, k, count, sink);
+        return;
+    }
     for (unsigned bits = 1; bits < 1u << l; bits++)
         if (bit_count(bits) == k) add_places(text, bits, l, k, (int)par[GAPPED_OVER], sink);
 }

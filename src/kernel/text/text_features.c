@@ -1,185 +1,14 @@
 #include "kernel/text/text_features.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sweep.h"
+#include "kernel/text/feature_sink.h"
 #include <gram/text.h>
-
-const char *const gram_over_words[] = {"letters", "bytes", "words", "dna", "strands", NULL};
-
-/* ---- symbols ---- */
-
-/* A code point of UTF-8, or a byte that is none; *at moves behind it. */
-static uint64_t next_letter(const unsigned char *text, int64_t length, int64_t *at)
-{
-    const unsigned char first = text[*at];
-    const int more = first < 0xc2 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 0;
-    uint64_t code = more ? first & (0x3fu >> more) : first;
-    ++*at;
-    for (int k = 0; k < more; k++) {
-        if (*at >= length || (text[*at] & 0xc0) != 0x80) break;
-        code = code << 6 | (text[(*at)++] & 0x3fu);
-    }
-    return code;
-}
-
-static int is_word(unsigned char c)
-{
-    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-}
-
-static uint64_t next_word(const unsigned char *text, int64_t length, int64_t *at)
-{
-    uint64_t key = 0;
-    while (*at < length && !is_word(text[*at])) ++*at;
-    if (*at >= length) return GRAM_NO_SYMBOL;
-    for (; *at < length && is_word(text[*at]); ++*at) key = gram_feature_mix(key, text[*at]);
-    return key == GRAM_NO_SYMBOL ? 0 : key;
-}
-
-/* ---- items of a list ---- */
-
-static int is_blank(unsigned char c)
-{
-    return c == ' ' || c == '\t' || c == '"' || c == '\'';
-}
-
-static int is_bar(unsigned char c)
-{
-    return c == ',' || c == ';' || c == '|';
-}
-
-/* The next item of a list whose items end at bars, or at blanks if it has no bars; without blanks around it. */
-static uint64_t next_item(const unsigned char *text, int64_t length, int bars, int64_t *at)
-{
-    uint64_t key = 0;
-    while (*at < length && is_blank(text[*at])) ++*at;
-    const int64_t start = *at;
-    while (*at < length && !(bars ? is_bar(text[*at]) : is_blank(text[*at]))) ++*at;
-    int64_t end = (*at)++;
-    while (end > start && is_blank(text[end - 1])) end--;
-    if (end == start) return GRAM_NO_SYMBOL;
-    for (int64_t i = start; i < end; i++) key = gram_feature_mix(key, (uint64_t)text[i] + 1);
-    return key == GRAM_NO_SYMBOL ? 0 : key;
-}
-
-static gram_symbols read_items(const unsigned char *text, int64_t length, uint64_t *code)
-{
-    int64_t count = 0, at = 0;
-    int bars = 0;
-    while (length > 0 && is_blank(text[length - 1])) length--;
-    while (at < length && is_blank(text[at])) at++;
-    if (length - at >= 2 && memchr("[{(", text[at], 3) && memchr("]})", text[length - 1], 3)) {
-        at++;
-        length--;
-    }
-    for (int64_t i = at; i < length; i++) bars |= is_bar(text[i]);
-    while (at < length) {
-        const uint64_t item = next_item(text, length, bars, &at);
-        if (item != GRAM_NO_SYMBOL) code[count++] = item;
-    }
-    return (gram_symbols){count, code};
-}
-
-static uint64_t base_of(unsigned char letter)
-{
-    switch (letter | 0x20) {
-    case 'a': return 0;
-    case 'c': return 1;
-    case 'g': return 2;
-    case 't':
-    case 'u': return 3;
-    default: return GRAM_NO_SYMBOL;
-    }
-}
-
-/* code has room for one symbol a byte. */
-static gram_symbols read_symbols(int over, const char *bytes, int64_t length, uint64_t *code)
-{
-    const unsigned char *text = (const unsigned char *)bytes;
-    int64_t count = 0;
-    if (over == GRAM_OVER_ITEMS) return read_items(text, length, code);
-    for (int64_t at = 0; at < length;) {
-        switch (over) {
-        case GRAM_OVER_LETTERS: code[count++] = next_letter(text, length, &at); break;
-        case GRAM_OVER_WORDS: {
-            const uint64_t word = next_word(text, length, &at);
-            if (word != GRAM_NO_SYMBOL) code[count++] = word;
-            break;
-        }
-        case GRAM_OVER_BYTES: code[count++] = text[at++]; break;
-        default: code[count++] = base_of(text[at++]);
-        }
-    }
-    return (gram_symbols){count, code};
-}
-
-/* ---- one text ---- */
-
-typedef struct feature {
-    uint64_t key;
-    double value;
-} feature;
-
-/* A hash table that grows; keys of 0 are empty places, and no feature has that key. */
-struct gram_feature_sink {
-    gram_memory *memory;
-    feature *table;
-    int64_t size, used; /* a power of two */
-    gram_status status;
-    size_t lacking; /* bytes that could not be had */
-    double *room;
-};
-
-double *gram_feature_room(gram_feature_sink *sink, int64_t count)
-{
-    sink->status = gram_memory_take(sink->memory, (size_t)(count + 1) * sizeof *sink->room, (void **)&sink->room);
-    if (sink->status < 0) sink->lacking = (size_t)(count + 1) * sizeof *sink->room;
-    return sink->status < 0 ? NULL : sink->room;
-}
-
-static gram_status grow(gram_feature_sink *sink)
-{
-    const int64_t size = sink->size ? 2 * sink->size : 256;
-    feature *table = NULL;
-    const gram_status status = gram_memory_take(sink->memory, (size_t)size * sizeof *table, (void **)&table);
-    if (status < 0) {
-        sink->lacking = (size_t)size * sizeof *table;
-        return status;
-    }
-    memset(table, 0, (size_t)size * sizeof *table);
-    for (int64_t i = 0; i < sink->size; i++) {
-        if (!sink->table[i].key) continue;
-        int64_t at = (int64_t)(sink->table[i].key & (uint64_t)(size - 1));
-        while (table[at].key) at = (at + 1) & (size - 1);
-        table[at] = sink->table[i];
-    }
-    gram_memory_give(sink->memory, sink->table);
-    sink->table = table;
-    sink->size = size;
-    return status;
-}
-
-void gram_feature_add(gram_feature_sink *sink, uint64_t key, double value)
-{
-    if (sink->status < 0) return;
-    if (2 * sink->used >= sink->size) sink->status = grow(sink);
-    if (sink->status < 0) return;
-    key += key == 0;
-    int64_t at = (int64_t)(key & (uint64_t)(sink->size - 1));
-    while (sink->table[at].key && sink->table[at].key != key) at = (at + 1) & (sink->size - 1);
-    sink->used += sink->table[at].key == 0;
-    sink->table[at].key = key;
-    sink->table[at].value += value;
-}
-
-static int compare_features(const void *a, const void *b)
-{
-    const uint64_t x = ((const feature *)a)->key, y = ((const feature *)b)->key;
-    return x < y ? -1 : x > y;
-}
 
 /* ---- all texts of a store ---- */
 
@@ -197,8 +26,8 @@ typedef struct making {
     const double *par;
     const gram_objects *texts;
     gram_memory *memory;
-    feature **made; /* of each text */
-    int64_t *count;
+    gram_feature **made;     /* of each text */
+    int64_t *count, most;    /* features of each text, and the most of one */
     _Atomic(size_t) lacking; /* bytes that one of them could not have */
 } making;
 
@@ -208,26 +37,34 @@ static gram_status make_text(void *argument, const gram_worker *worker)
     const int64_t i = worker->task, length = m->texts->start[i + 1] - m->texts->start[i];
     gram_feature_sink sink = {.memory = m->memory};
     uint64_t *code = NULL;
-    int64_t count = 0;
     gram_status status = gram_memory_take(m->memory, (size_t)(length + 1) * sizeof *code, (void **)&code);
     if (status < 0) {
         atomic_store(&m->lacking, (size_t)(length + 1) * sizeof *code);
         return status;
     }
-    const gram_symbols symbols = read_symbols(m->type->sets       ? GRAM_OVER_ITEMS
-                                              : m->type->over < 0 ? GRAM_OVER_BYTES
-                                                                  : (int)m->par[m->type->over],
-                                              m->texts->text + m->texts->start[i], length, code);
+    const gram_symbols symbols = gram_symbols_read(m->type->sets       ? GRAM_OVER_ITEMS
+                                                   : m->type->over < 0 ? GRAM_OVER_BYTES
+                                                                       : (int)m->par[m->type->over],
+                                                   m->texts->text + m->texts->start[i], length, code);
     m->type->features(m->par, &symbols, &sink);
-    for (int64_t k = 0; sink.status >= 0 && k < sink.size; k++)
-        if (sink.table[k].key && sink.table[k].value != 0) sink.table[count++] = sink.table[k];
-    if (count > 0) qsort(sink.table, (size_t)count, sizeof *sink.table, compare_features);
-    m->made[i] = sink.table;
-    m->count[i] = count;
-    gram_memory_give(m->memory, sink.room);
     gram_memory_give(m->memory, code);
-    if (sink.status < 0) atomic_store(&m->lacking, sink.lacking);
-    return sink.status;
+    status = gram_feature_sink_empty(&sink, &m->made[i], &m->count[i]);
+    if (status < 0) atomic_store(&m->lacking, sink.lacking);
+    return status;
+}
+
+/* ---- keys become columns ---- */
+
+/* The tasks have no context to say so. */
+static gram_status lacks_memory(gram_context *context, gram_status status, size_t bytes)
+{
+    char needed[GRAM_BYTES_SIZE], budget[GRAM_BYTES_SIZE];
+    gram_bytes_format(bytes, needed);
+    gram_bytes_format(gram_memory_budget(context->memory), budget);
+    if (status == GRAM_ERROR_MEMORY)
+        return gram_fail(context, status, "features of texts: the system has no %s left", needed);
+    return gram_fail(context, status, "features of texts: needs %s, more than what is left of a memory budget of %s",
+                     needed, budget);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -236,36 +73,36 @@ static int compare_keys(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* All keys, ascending, each once; returns how many. */
-static int64_t list_keys(const making *m, uint64_t *keys)
+/* All keys that there are, ascending, and in `columns` the place of each among them. They are few beside the features of all texts if texts are alike. */
+static gram_status list_keys(gram_context *context, const making *m, gram_feature_sink *columns, uint64_t **keys)
 {
-    int64_t all = 0, kept = 0;
+    gram_status status = GRAM_OK;
+    int64_t kept = 0;
     for (int64_t i = 0; i < m->texts->count; i++)
-        for (int64_t k = 0; k < m->count[i]; k++) keys[all++] = m->made[i][k].key;
-    if (all > 0) qsort(keys, (size_t)all, sizeof *keys, compare_keys);
-    for (int64_t k = 0; k < all; k++)
-        if (k == 0 || keys[k] != keys[k - 1]) keys[kept++] = keys[k];
-    return kept;
+        for (int64_t k = 0; k < m->count[i]; k++) gram_feature_add(columns, m->made[i][k].key, 0);
+    if (columns->status < 0) TRY(lacks_memory(context, columns->status, columns->lacking));
+    TRY(gram_take(context, "features of texts", columns->used + 1, sizeof **keys, (void **)keys));
+    for (int64_t k = 0; k < columns->size; k++)
+        if (columns->table[k].key) (*keys)[kept++] = columns->table[k].key;
+    (*keys)[kept] = 0; /* which no feature has */
+    if (kept > 0) qsort(*keys, (size_t)kept, sizeof **keys, compare_keys);
+    for (int64_t k = 0; k < kept; k++) gram_feature_find(columns, (*keys)[k])->value = (double)k;
+done:
+    return status;
 }
 
-static int64_t find_key(const uint64_t *keys, int64_t count, uint64_t key)
+/* The last failure is about text i: file and line go before it. */
+static void name_text(gram_context *context, gram_status status, const gram_objects *texts, int64_t i)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && keys[low] == key ? low : -1;
-}
-
-static double length_of(int64_t count, const feature *features)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < count; k++) sum += features[k].value * features[k].value;
-    return sqrt(sum);
+    char message[GRAM_MESSAGE_SIZE], advice[GRAM_MESSAGE_SIZE];
+    if (!texts->line || texts->line[i] == 0) return;
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
+    (void)snprintf(advice, sizeof advice, "%s", gram_context_advice(context));
+    if (texts->line[i] > 0)
+        (void)gram_fail(context, status, "%s:%" PRId64 ": %s", texts->file, texts->line[i], message);
+    else
+        (void)gram_fail(context, status, "%s: row %" PRId64 ", %s", texts->file, -texts->line[i], message);
+    (void)gram_advise(context, status, advice);
 }
 
 static gram_status no_features(gram_context *context, const making *m, int64_t i)
@@ -276,44 +113,145 @@ static gram_status no_features(gram_context *context, const making *m, int64_t i
                     "%s: the text '%.*s'%s has no feature, and so no length to divide by: it is too short",
                     m->type->name, (int)(length < SHOWN ? length : SHOWN), m->texts->text + m->texts->start[i],
                     length > SHOWN ? "..." : "");
-    return gram_advise(context, GRAM_ERROR_DOMAIN,
-                       "Use a smaller k, leave such rows out, or scaled=no, which makes them 0.");
+    (void)gram_advise(context, GRAM_ERROR_DOMAIN,
+                      "Use a smaller k, leave such rows out, or scaled=no, which makes them 0.");
+    name_text(context, GRAM_ERROR_DOMAIN, m->texts, i);
+    return GRAM_ERROR_DOMAIN;
 }
 
-/* The features as sparse rows. */
-static gram_status fill_rows(gram_context *context, const making *m, int64_t total, struct gram_derived *derived)
+/* ---- features become sparse rows ---- */
+
+enum { WALK = 16 }; /* a row of at least one in so many columns is put in order by walking over all of them */
+
+typedef struct ordering {
+    const making *m;
+    const gram_feature_sink *columns;
+    int64_t d;
+    const int64_t *start;
+    int32_t *index;
+    double *value, *square; /* NULL: not scaled */
+} ordering;
+
+static int compare_columns(const void *a, const void *b)
+{
+    const double x = ((const gram_feature *)a)->value, y = ((const gram_feature *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+/* The row in the order of the columns. */
+static void put_in_order(const ordering *o, int64_t i, double *all)
+{
+    gram_feature *features = o->m->made[i];
+    const int64_t count = o->m->count[i];
+    int32_t *index = o->index + o->start[i];
+    double *value = o->value + o->start[i];
+    if (all) memset(all, 0, (size_t)o->d * sizeof *all);
+    for (int64_t k = 0; k < count; k++) {
+        const double own = features[k].value, column = gram_feature_find(o->columns, features[k].key)->value;
+        if (all) all[(int64_t)column] = own;
+        features[k].value = column;
+        memcpy(&features[k].key, &own, sizeof own); /* the key is not needed any more */
+    }
+    for (int64_t l = 0, at = 0; all && at < count;
+         l++) { /* without a jump: whether a column is there is anybody's guess */
+        index[at] = (int32_t)l;
+        value[at] = all[l];
+        at += all[l] != 0;
+    }
+    if (all || count == 0) return;
+    qsort(features, (size_t)count, sizeof *features, compare_columns);
+    for (int64_t k = 0; k < count; k++) {
+        index[k] = (int32_t)features[k].value;
+        memcpy(&value[k], &features[k].key, sizeof *value);
+    }
+}
+
+/* |x|^2. What is far from 1 is multiplied by a power of two, which changes nothing but that no square is 0 or infinite. */
+static double square_of(int64_t count, double *value)
+{
+    enum { FAR = 100 };
+    double largest = 0, sum = 0;
+    int exponent;
+    for (int64_t k = 0; k < count; k++) largest = fabs(value[k]) > largest ? fabs(value[k]) : largest;
+    (void)frexp(largest, &exponent);
+    for (int64_t k = 0; abs(exponent) > FAR && k < count; k++) value[k] = ldexp(value[k], -exponent);
+    for (int64_t k = 0; k < count; k++) sum += value[k] * value[k];
+    return sum;
+}
+
+static gram_status order_text(void *argument, const gram_worker *worker)
+{
+    const ordering *o = argument;
+    const int64_t i = worker->task;
+    put_in_order(o, i, WALK * o->m->count[i] >= o->d ? worker->scratch : NULL);
+    gram_memory_give(o->m->memory, o->m->made[i]);
+    o->m->made[i] = NULL;
+    if (o->square) o->square[i] = square_of(o->m->count[i], o->value + o->start[i]);
+    return GRAM_OK;
+}
+
+/* Room for `count` rows with `total` values, in shape->own. */
+static gram_status take_rows(gram_context *context, int64_t total, int squares, gram_objects *shape)
 {
     gram_status status = GRAM_OK;
-    const int scaled = !m->type->sets && m->par[m->type->scaled] != 0;
+    TRY(gram_take(context, "features of texts", shape->count + 1, sizeof(int64_t), &shape->own[0]));
+    TRY(gram_take(context, "features of texts", total + 1, sizeof(int32_t), &shape->own[1]));
+    TRY(gram_take(context, "features of texts", total + 1, sizeof(double), &shape->own[2]));
+    if (squares) TRY(gram_take(context, "features of texts", shape->count, sizeof(double), &shape->own[3]));
+    shape->start = shape->own[0];
+    shape->index = shape->own[1];
+    shape->value = shape->own[2];
+    shape->square = shape->own[3];
+done:
+    return status;
+}
+
+static void give_rows(gram_context *context, gram_objects *shape)
+{
+    for (int i = 0; i < GRAM_OBJECT_PARTS; i++) gram_give(context, shape->own[i]);
+}
+
+static gram_status order_rows(gram_context *context, const making *m, const gram_feature_sink *columns,
+                              gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    int64_t *start = shape->own[0], total = 0;
+    for (int64_t i = 0; i < m->texts->count; i++) {
+        start[i] = total;
+        total += m->count[i];
+        if (shape->square && m->count[i] == 0) TRY(no_features(context, m, i));
+    }
+    start[m->texts->count] = total;
+    ordering job = {m, columns, shape->d, start, shape->own[1], shape->own[2], shape->own[3]};
+    const gram_sweep sweep = {.what = "features of texts",
+                              .tasks = m->texts->count,
+                              .scratch_bytes = WALK * m->most >= shape->d ? (size_t)shape->d * sizeof(double) : 0,
+                              .run = order_text,
+                              .argument = &job};
+    TRY(gram_sweep_run(context, &sweep));
+done:
+    return status;
+}
+
+static gram_status fill_rows(gram_context *context, const making *m, struct gram_derived *derived)
+{
+    gram_status status = GRAM_OK;
+    gram_feature_sink columns = {.memory = context->memory};
     gram_objects shape = {.kind = GRAM_OBJECT_SPARSE, .count = m->texts->count};
-    TRY(gram_take(context, "features of texts", total + 1, sizeof(uint64_t), (void **)&derived->keys));
-    shape.d = list_keys(m, derived->keys);
-    if (shape.d < 1) derived->keys[0] = 0;       /* which no feature has */
-    if (shape.d < 1 || m->type->sets) shape.d++; /* one more for what other texts have beside (translate) */
+    int64_t total = 0;
+    for (int64_t i = 0; i < m->texts->count; i++) total += m->count[i];
+    TRY(list_keys(context, m, &columns, &derived->keys));
+    /* one more column for what other texts have beside (translate), and where there would be none */
+    shape.d = columns.used + (columns.used < 1 || m->type->sets);
     FAIL_IF(shape.d > INT32_MAX, context, GRAM_ERROR_OVERFLOW, "%s: more features than can be told apart",
             m->type->name);
-    TRY(gram_take(context, "features of texts", shape.count + 1, sizeof(int64_t), &shape.own[0]));
-    TRY(gram_take(context, "features of texts", total + 1, sizeof(int32_t), &shape.own[1]));
-    TRY(gram_take(context, "features of texts", total + 1, sizeof(double), &shape.own[2]));
-    int64_t *start = shape.own[0], at = 0;
-    int32_t *index = shape.own[1];
-    double *value = shape.own[2];
-    for (int64_t i = 0; i < shape.count; i++) {
-        const double length = scaled ? length_of(m->count[i], m->made[i]) : 1;
-        if (!(length > 0)) TRY(no_features(context, m, i));
-        start[i] = at;
-        for (int64_t k = 0; k < m->count[i]; k++) {
-            index[at] = (int32_t)find_key(derived->keys, shape.d - m->type->sets, m->made[i][k].key);
-            value[at++] = m->made[i][k].value / length;
-        }
-    }
-    start[shape.count] = at;
-    shape.start = start;
-    shape.index = index;
-    shape.value = value;
+    TRY(take_rows(context, total, !m->type->sets && m->par[m->type->scaled] != 0, &shape));
+    TRY(order_rows(context, m, &columns, &shape));
+    gram_memory_give(context->memory, columns.table);
     return gram_objects_new(context, &shape, &derived->rows);
 done:
-    for (int i = 0; i < 3; i++) gram_give(context, shape.own[i]);
+    gram_memory_give(context->memory, columns.table);
+    give_rows(context, &shape);
     return status;
 }
 
@@ -334,27 +272,17 @@ static void free_all(gram_memory *memory, void *first)
     }
 }
 
-/* The tasks have no context to say so. */
-static gram_status lacks_memory(gram_context *context, gram_status status, size_t bytes)
-{
-    char needed[GRAM_BYTES_SIZE], budget[GRAM_BYTES_SIZE];
-    gram_bytes_format(bytes, needed);
-    gram_bytes_format(gram_memory_budget(context->memory), budget);
-    if (status == GRAM_ERROR_MEMORY)
-        return gram_fail(context, status, "features of texts: the system has no %s left", needed);
-    return gram_fail(context, status, "features of texts: needs %s, more than what is left of a memory budget of %s",
-                     needed, budget);
-}
-
 static gram_status make(gram_context *context, const gram_kernel_type *type, const double *par, gram_objects *texts,
                         struct gram_derived **derived)
 {
     gram_status status = GRAM_OK;
     making m = {.type = type, .par = par, .texts = texts, .memory = context->memory};
     struct gram_derived *made = NULL;
-    int64_t total = 0;
-    for (int64_t i = 0; type->check_text && i < texts->count; i++)
-        TRY(type->check_text(context, texts->text + texts->start[i], texts->start[i + 1] - texts->start[i]));
+    for (int64_t i = 0; type->check_text && i < texts->count; i++) {
+        status = type->check_text(context, texts->text + texts->start[i], texts->start[i + 1] - texts->start[i]);
+        if (status < 0) name_text(context, status, texts, i);
+        TRY(status);
+    }
     TRY(gram_take(context, "features of texts", texts->count, sizeof *m.made, (void **)&m.made));
     memset(m.made, 0, (size_t)texts->count * sizeof *m.made);
     TRY(gram_take(context, "features of texts", texts->count, sizeof *m.count, (void **)&m.count));
@@ -366,8 +294,8 @@ static gram_status make(gram_context *context, const gram_kernel_type *type, con
     if (status == GRAM_ERROR_MEMORY || status == GRAM_ERROR_BUDGET)
         (void)lacks_memory(context, status, atomic_load(&m.lacking));
     TRY(status);
-    for (int64_t i = 0; i < texts->count; i++) total += m.count[i];
-    TRY(fill_rows(context, &m, total, made));
+    for (int64_t i = 0; i < texts->count; i++) m.most = m.count[i] > m.most ? m.count[i] : m.most;
+    TRY(fill_rows(context, &m, made));
     *derived = made;
     made = NULL;
 done:
@@ -399,42 +327,56 @@ done:
     return status;
 }
 
-/* Keys ascend in both, so that indices that ascend still do. Of sets what is left out counts in their size: it becomes the last column, which no other text has. */
+/* The column of each key of `from` among those of `to`, both of which ascend; -1: it is not there. */
+static gram_status match_keys(gram_context *context, const struct gram_derived *from, const struct gram_derived *to,
+                              int32_t **column)
+{
+    gram_status status = GRAM_OK;
+    const int64_t keys = to->rows->d - to->type->sets;
+    TRY(gram_take(context, "features of texts", from->rows->d, sizeof **column, (void **)column));
+    for (int64_t k = 0, at = 0; k < from->rows->d; k++) {
+        while (at < keys && to->keys[at] < from->keys[k]) at++;
+        (*column)[k] = at < keys && to->keys[at] == from->keys[k] ? (int32_t)at : -1;
+    }
+done:
+    return status;
+}
+
+/* Columns ascend in both. Of sets what is left out counts in their size: it becomes the last column, which no other text has. */
 static gram_status translate(gram_context *context, const struct gram_derived *from, const struct gram_derived *to,
                              gram_objects **rows)
 {
     gram_status status = GRAM_OK;
     const gram_objects *own = from->rows;
     const int sets = to->type->sets;
-    const int64_t total = own->start[own->count], keys = to->rows->d - sets;
     gram_objects shape = {.kind = GRAM_OBJECT_SPARSE, .count = own->count, .d = to->rows->d};
-    TRY(gram_take(context, "features of texts", own->count + 1, sizeof(int64_t), &shape.own[0]));
-    TRY(gram_take(context, "features of texts", total + own->count + 1, sizeof(int32_t), &shape.own[1]));
-    TRY(gram_take(context, "features of texts", total + own->count + 1, sizeof(double), &shape.own[2]));
+    int32_t *columns = NULL;
+    TRY(match_keys(context, from, to, &columns));
+    TRY(take_rows(context, own->start[own->count] + own->count, own->square != NULL, &shape));
     int64_t *start = shape.own[0], at = 0;
     int32_t *index = shape.own[1];
     double *value = shape.own[2];
+    if (own->square) memcpy(shape.own[3], own->square, (size_t)own->count * sizeof(double));
     for (int64_t i = 0; i < own->count; i++) {
         double beside = 0;
         start[i] = at;
         for (int64_t k = own->start[i]; k < own->start[i + 1]; k++) {
-            const int64_t column = find_key(to->keys, keys, from->keys[own->index[k]]);
+            const int32_t column = columns[own->index[k]];
             if (column < 0) beside += own->value[k] * own->value[k];
             if (column < 0) continue;
-            index[at] = (int32_t)column;
+            index[at] = column;
             value[at++] = own->value[k];
         }
         if (!sets || beside == 0) continue;
-        index[at] = (int32_t)keys;
+        index[at] = (int32_t)(shape.d - 1);
         value[at++] = sqrt(beside);
     }
     start[own->count] = at;
-    shape.start = start;
-    shape.index = index;
-    shape.value = value;
+    gram_give(context, columns);
     return gram_objects_new(context, &shape, rows);
 done:
-    for (int i = 0; i < 3; i++) gram_give(context, shape.own[i]);
+    gram_give(context, columns);
+    give_rows(context, &shape);
     return status;
 }
 

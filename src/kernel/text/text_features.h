@@ -12,6 +12,9 @@
 /* Where a kernel puts the features of a text: repeated keys are added up. */
 typedef struct gram_feature_sink gram_feature_sink;
 void gram_feature_add(gram_feature_sink *sink, uint64_t key, double value);
+/* The same of a feature whose key comes once only, and of which room was made: for a text all features are added, or all are put. */
+void gram_feature_put(gram_feature_sink *sink, uint64_t key, double value);
+int gram_feature_expect(gram_feature_sink *sink, int64_t most);
 /* Room for so many numbers, for the text at hand; NULL if there is no memory, of which the sink takes note. */
 double *gram_feature_room(gram_feature_sink *sink, int64_t count);
 
@@ -33,9 +36,11 @@ typedef struct gram_symbols {
     int64_t count;
     const uint64_t *code;
 } gram_symbols;
+/* code has room for one symbol a byte. */
+gram_symbols gram_symbols_read(int over, const char *bytes, int64_t length, uint64_t *code);
 
 /* Rows of features of all texts of a store, and of y's in the columns of x's: features that x does not have are left out, which changes no inner
- * product with x. The rows are normalised if the kernel says so, before anything is left out. The caller releases both. */
+ * product with x. If the kernel divides by their lengths, the rows keep their squares, of all features. The caller releases both. */
 gram_status gram_text_rows(gram_context *context, const gram_kernel_type *type, const double *par, gram_objects *x,
                            gram_objects *y, gram_objects **x_rows, gram_objects **y_rows);
 

@@ -10,6 +10,7 @@
 
 #include "learn/compare/baselines.h"
 #include "learn/method_table.h"
+#include "points/objects.h"
 
 /* Rules, and the tasks that they are for. */
 static const struct {
@@ -110,6 +111,30 @@ static gram_status check_words(gram_context *context, const gram_learner *learne
     return GRAM_OK;
 }
 
+/* Texts, bags and rows of a given matrix have kernels of their own: each method is there once, with the kernel that was asked for, or that which a fit takes. Neighbours by
+ * distance of columns and lengths of columns make no sense where a column holds things. Returns how many stay. */
+static int64_t keep_for_things(const gram_learning *learning, const char *kernel, int64_t count, gram_candidate *list)
+{
+    const gram_prepared *data = learning->data;
+    int64_t kept = 0;
+    int own_kernels = 0;
+    for (int64_t l = 0; l < data->d; l++)
+        own_kernels |= data->objects && data->objects[l] && data->objects[l]->kind != GRAM_OBJECT_SPARSE;
+    for (int64_t i = 0; i < count; i++) {
+        gram_candidate *row = &list[i];
+        if (data->objects && row->rule == gram_baseline_nearest) continue;
+        if (data->objects) row->ard = 0;
+        if (own_kernels && !row->rule) {
+            int64_t k = 0;
+            while (k < kept && (list[k].rule || strcmp(list[k].method, row->method) != 0)) k++;
+            if (k < kept || row->baseline) continue;
+            if (row->kernel) row->kernel = kernel;
+        }
+        list[kept++] = *row;
+    }
+    return kept;
+}
+
 gram_status gram_candidates_list(gram_context *context, const gram_learner *learner, gram_task task,
                                  const char *methods, const char *kernel, gram_candidate *list, int64_t *count)
 {
@@ -120,10 +145,11 @@ gram_status gram_candidates_list(gram_context *context, const gram_learner *lear
     if (methods) TRY(check_words(context, learner, methods));
     for (int64_t i = 0; i < all_count; i++)
         if (!methods || is_named(&all[i], methods)) list[(*count)++] = all[i];
+    *count = keep_for_things(&learner->learning, kernel, *count, list);
     const int64_t usual = *count;
     for (int64_t i = 0; i < usual && kernel; i++) {
         int64_t k = usual; /* once for each method */
-        if (!list[i].kernel || list[i].baseline) continue;
+        if (!list[i].kernel || list[i].kernel == kernel || list[i].baseline) continue;
         while (k < *count && strcmp(list[k].method, list[i].method) != 0) k++;
         if (k < *count) continue;
         list[*count] = list[i];

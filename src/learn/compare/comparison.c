@@ -324,6 +324,7 @@ gram_status gram_compare_table(gram_context *context, const gram_learner *learne
     gram_arena_init(&made->arena, made->memory);
     TRY(gram_learner_copy(context, learner, DECIDED, &made->learner));
     TRY(gram_learner_set_kernel(context, made->learner, NULL));
+    if (all.kernel) TRY(gram_learner_set(context, made->learner, "kernel", all.kernel)); /* texts have no other */
     TRY(run(context, made, table, name, &all));
     *comparison = made;
     made = NULL;

@@ -210,7 +210,8 @@ static void add_row(const gram_cv *cv, int64_t i, gram_string *text)
     const gram_columns *columns = &cv->out.columns;
     const gram_prepared *data = cv->lesson.data;
     const double *values = gram_cv_values(cv, i);
-    gram_string_add(text, "%" PRId64 ",%" PRId64, (data->rows ? data->rows[i] : i) + 1, cv->division.fold[i] + 1);
+    const int64_t row = data->first ? data->first[i] : data->rows ? data->rows[i] : i;
+    gram_string_add(text, "%" PRId64 ",%" PRId64, row + 1, cv->division.fold[i] + 1);
     if (cv->out.classes.count > 0) {
         add_class(text, &cv->out.classes, cv->lesson.labels[i]);
         add_class(text, &cv->out.classes, values[0]);

@@ -14,6 +14,7 @@ enum { MOST_FEATURES = 100, MOST_ROWS = 500, SHUFFLE_STREAM = 0x73687566 };
 int64_t gram_importance_features(const gram_left_out *out)
 {
     const gram_preparation *preparation = out->whole->preparation;
+    if (out->whole->data->first) return 0; /* columns of the rows of bags */
     return preparation ? gram_preparation_describe(preparation)->feature_count : 0;
 }
 

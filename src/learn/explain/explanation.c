@@ -11,6 +11,7 @@
 
 #include "base/sized_struct.h"
 #include "learn/explain/explanation.h"
+#include "points/objects.h"
 
 enum { SAMPLE_STREAM = 0x65726f77 /* "erow" */, MOST_DEPENDENCES = 9 };
 
@@ -69,6 +70,21 @@ done:
     return status;
 }
 
+/* What is shuffled and moved are numbers: things in columns have no order, and no number between two of them. */
+static gram_status check_columns(const gram_explaining *e)
+{
+    char words[128];
+    for (int64_t l = 0; e->data->objects && l < e->data->d; l++) {
+        if (!e->data->objects[l]) continue;
+        (void)snprintf(words, sizeof words, "the model is one of %s, which cannot be moved a little or sorted",
+                       gram_object_kind_name(e->data->objects[l]->kind));
+        return fail(e, GRAM_ERROR_ARGUMENT,
+                    "Explanations are for columns of numbers and categories; `gram cv` shows what the model is worth.",
+                    words);
+    }
+    return GRAM_OK;
+}
+
 /* A seeded sample of the rows, in their order. */
 static gram_status sample_rows(gram_explaining *e)
 {
@@ -80,9 +96,7 @@ static gram_status sample_rows(gram_explaining *e)
     e->d = data->d;
     e->n = n < e->wish.rows ? n : e->wish.rows;
     if (n == 0) return fail(e, GRAM_ERROR_DATA, "Give a table with rows.", "there are no rows to explain it by");
-    if (data->objects)
-        return fail(e, GRAM_ERROR_ARGUMENT, "Columns must be numbers or categories.",
-                    "a feature holds texts or sparse rows");
+    TRY(check_columns(e));
     TRY(gram_take(e->context, "explain", n, sizeof *order, (void **)&order));
     TRY(gram_take(e->context, "explain", n, 1, (void **)&chosen));
     memset(chosen, 0, (size_t)n);

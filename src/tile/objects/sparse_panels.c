@@ -37,10 +37,10 @@ static gram_status place_rows(gram_context *context, const gram_points *points, 
     TRY(gram_take(context, "sparse rows", count, sizeof **place, (void **)place));
     TRY(gram_take(context, "sparse rows", padded, sizeof **norm, (void **)norm));
     for (int64_t i = 0; i < count; i++) {
-        (*place)[i] = gram_points_place(points, index ? index[i] : i, sides->column);
-        (*norm)[i] = norm_of(rows, (*place)[i], sides->l1);
+        const int64_t at = (*place)[i] = gram_points_place(points, index ? index[i] : i, sides->column);
+        (*norm)[i] = rows->square ? rows->square[at] : norm_of(rows, at, sides->l1);
     }
-    for (int64_t i = count; i < padded; i++) (*norm)[i] = 0;
+    for (int64_t i = count; i < padded; i++) (*norm)[i] = rows->square != NULL; /* which is divided by */
 done:
     return status;
 }
@@ -146,12 +146,27 @@ done:
     return status;
 }
 
+/* Packed with the zeros, if they are few. */
+static gram_status pack_dense(gram_context *context, gram_sparse_panels *p, int same, int *packed)
+{
+    gram_status status = GRAM_OK;
+    const gram_row_choice x = {p->rows, p->n, p->row_place}, y = {p->columns, p->m, p->column_place};
+    int single;
+    *packed = !p->l1 && gram_rows_are_dense(&x, same ? &x : &y, &single);
+    if (!*packed) return GRAM_OK;
+    TRY(gram_dense_rows_pack(context, &x, single, &p->dense));
+    if (!same) TRY(gram_dense_rows_pack(context, &y, single, &p->dense_column));
+done:
+    return status;
+}
+
 gram_status gram_sparse_panels_create(gram_context *context, const gram_sparse_sides *sides,
                                       gram_sparse_panels **panels)
 {
     gram_status status = GRAM_OK;
     gram_sparse_panels *made = NULL;
     const gram_points *x = sides->x, *y = sides->y;
+    int dense;
     TRY(gram_take(context, "sparse rows", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);
@@ -160,9 +175,11 @@ gram_status gram_sparse_panels_create(gram_context *context, const gram_sparse_s
     made->n = x->n;
     made->m = sides->index ? sides->count : y->n;
     made->l1 = sides->l1;
+    made->scaled = made->rows->square != NULL;
     TRY(place_rows(context, x, sides, made->n, NULL, made->rows, &made->row_place, &made->row_norm));
     TRY(place_rows(context, y, sides, made->m, sides->index, made->columns, &made->column_place, &made->column_norm));
-    TRY(pack(context, made));
+    TRY(pack_dense(context, made, x == y && !sides->index, &dense));
+    if (!dense) TRY(pack(context, made));
     *panels = made;
     made = NULL;
 done:
@@ -177,6 +194,8 @@ void gram_sparse_panels_destroy(gram_sparse_panels *p)
     void *const arrays[] = {p->row_place, p->column_place, p->row_norm, p->column_norm, p->first, p->first_slot,
                             p->bits,      p->rank,         p->begin,    p->index,       p->owner, p->value};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) gram_memory_give(memory, arrays[i]);
+    gram_panels_destroy(&p->dense);
+    gram_panels_destroy(&p->dense_column);
     gram_objects_release(p->rows);
     gram_objects_release(p->columns);
     gram_memory_give(memory, p);
@@ -189,6 +208,11 @@ void gram_sparse_panels_destroy(gram_sparse_panels *p)
 static void add_shared(const gram_strips *strips, const gram_sparse_panels *p, int64_t row_panel, int row,
                        int64_t column_panel, double *out)
 {
+    if (p->dense.memory) {
+        const gram_panels *columns = p->dense_column.memory ? &p->dense_column : &p->dense;
+        gram_dense_rows_dot(strips, &p->dense, columns, row_panel, row, column_panel, out);
+        return;
+    }
     const int64_t words = p->shape.words, first = p->first[column_panel], from = row_panel * GRAM_PANEL + row;
     const gram_sparse_panel panel = {.shape = p->shape,
                                      .bits = p->bits + column_panel * words,
@@ -208,7 +232,11 @@ static void add_shared(const gram_strips *strips, const gram_sparse_panels *p, i
 void gram_sparse_dot(const gram_strips *strips, const gram_sparse_panels *panels, int64_t row_panel, int row,
                      int64_t column_panel, double *out)
 {
+    const double *x = panels->row_norm + row_panel * GRAM_PANEL + row;
+    const double *y = panels->column_norm + column_panel * GRAM_PANEL;
     add_shared(strips, panels, row_panel, row, column_panel, out);
+    for (int i = 0; panels->scaled && i < GRAM_STRIP; i++)
+        for (int j = 0; j < GRAM_PANEL; j++) out[i * GRAM_PANEL + j] /= sqrt(x[i] * y[j]);
 }
 
 void gram_sparse_share(const gram_strips *strips, const gram_sparse_panels *panels, int64_t row_panel, int row,
