@@ -262,15 +262,18 @@ done:
     return status;
 }
 
-/* Which rows this rank makes, and which it keeps. */
-static void part_rows(const gram_context *context, growth *g, int parted)
+/* Which rows this rank makes, and which it keeps. Returns how many there is to be room for, alike on all ranks. */
+static int64_t part_rows(const gram_context *context, growth *g, int parted)
 {
     gram_pivoted *p = g->p;
     g->spread = g->search.block > 1 && gram_ranks_share(context, p->n);
     g->parted = g->spread && parted;
     g->end = p->end = p->n;
     if (g->spread) gram_ranks_part(context, p->n, gram_rank(context), &g->first, &g->end);
-    if (g->parted) p->first = g->first, p->end = g->end;
+    if (!g->parted) return p->n;
+    p->first = g->first;
+    p->end = g->end;
+    return (p->n + gram_ranks(context) - 1) / gram_ranks(context);
 }
 
 gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, const gram_points *x,
@@ -290,8 +293,8 @@ gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, 
     FAIL_IF(room < 1 || room > least(n, GRAM_PIVOTED_MOST) || n > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
             "low-rank factor: rank = %lld of %lld rows, need 1 to %lld", (long long)room, (long long)n,
             (long long)least(n, GRAM_PIVOTED_MOST));
-    part_rows(context, &g, options->parted);
-    TRY(gram_take(context, "low-rank factor", (p->end - p->first) * room + 1, sizeof(double), (void **)&p->f));
+    const int64_t rows = part_rows(context, &g, options->parted);
+    TRY(gram_take(context, "low-rank factor", rows * room, sizeof(double), (void **)&p->f));
     TRY(gram_take(context, "low-rank factor", n, sizeof(double), (void **)&p->left));
     TRY(gram_take(context, "low-rank factor", room, sizeof(int64_t), (void **)&p->pivot));
     TRY(take_work(context, &g));
