@@ -463,4 +463,4 @@ done:
     return status;
 }
 
-const gram_format_type gram_libsvm_type = {open_svm, fill_svm, close_svm, read_svm};
+const gram_format_type gram_libsvm_type = {open_svm, fill_svm, close_svm, read_svm, NULL};

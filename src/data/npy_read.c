@@ -285,4 +285,4 @@ done:
     return status;
 }
 
-const gram_format_type gram_npy_type = {open_npy, fill_npy, close_npy, NULL};
+const gram_format_type gram_npy_type = {open_npy, fill_npy, close_npy, NULL, NULL};

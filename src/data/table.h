@@ -141,7 +141,8 @@ gram_status gram_table_apply_options(gram_context *context, gram_table *table, c
 gram_status gram_table_check_finite(gram_context *context, const gram_table *table, const gram_table_options *options);
 
 /* A format: open finds the columns of a table that was just created, fill adds rows to it until it has `most` or the
- * source ends, close takes NULL. `read`, if not NULL, does all of it in a better way; the source can be rewound then. */
+ * source ends, close takes NULL. `read`, if not NULL, does all of it in a better way; the source can be rewound then. `skip`, if not NULL, passes over
+ * as many rows quicker than `fill` makes them; *skipped is less at the end of the source only. */
 typedef struct gram_format_type {
     gram_status (*open)(gram_context *context, gram_source *source, const gram_table_options *options,
                         gram_table *table, void **state);
@@ -149,7 +150,12 @@ typedef struct gram_format_type {
     void (*close)(void *state);
     gram_status (*read)(gram_context *context, gram_source *source, const gram_table_options *options,
                         gram_table *table);
+    gram_status (*skip)(gram_context *context, void *state, int64_t most, int64_t *skipped);
 } gram_format_type;
+
+/* In the place of gram_reader_next, by a reader whose columns are told: the next rows, at most `rows`, are somebody else's. Of text that is cut into records
+ * and not parsed no more is checked than its quotes. */
+gram_status gram_reader_skip(gram_context *context, gram_reader *reader, int64_t rows, int64_t *skipped);
 
 extern const gram_format_type gram_csv_type, gram_npy_type, gram_libsvm_type;
 

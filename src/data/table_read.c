@@ -310,6 +310,24 @@ int64_t gram_reader_restarts(const gram_reader *reader)
     return reader->table->restarts;
 }
 
+gram_status gram_reader_skip(gram_context *context, gram_reader *reader, int64_t rows, int64_t *skipped)
+{
+    gram_status status = GRAM_OK;
+    const gram_table *table = NULL;
+    *skipped = 0;
+    if (reader->type->skip) {
+        empty_table(reader->table);
+        status = reader->type->skip(context, reader->state, rows, skipped);
+        reader->table->first_row += *skipped;
+        reader->failed = status < 0;
+        return status;
+    }
+    TRY(gram_reader_next(context, reader, rows, &table));
+    if (table) *skipped = table->n;
+done:
+    return status;
+}
+
 gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t rows, const gram_table **table)
 {
     gram_status status = GRAM_OK;

@@ -33,7 +33,7 @@ struct gram_nystrom {
     double *inner;       /* room x room, lower: the Cholesky factor of I + E'E */
     double *root;        /* n: sqrt(shift) */
     double log_determinant;
-    int64_t ranks, rank, blocks; /* while it is made: blocks of I + E'E in a row, which the ranks share */
+    int parted; /* each rank has some rows of E */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -73,30 +73,34 @@ double gram_nystrom_log_determinant(const gram_nystrom *s)
     return s->log_determinant;
 }
 
+/* Rows of E that are here. */
+static int64_t rows_of(const gram_nystrom *s)
+{
+    return s->factor.end - s->factor.first;
+}
+
 /* ---- E, and the factor of I + E'E ---- */
 
 static gram_status scale_task(void *argument, const gram_worker *worker)
 {
     const gram_nystrom *s = argument;
-    const int64_t first = worker->task * CHUNK, end = least(first + CHUNK, s->factor.n);
+    const int64_t first = worker->task * CHUNK, end = least(first + CHUNK, rows_of(s));
     for (int64_t i = first; i < end; i++)
-        for (int64_t k = 0; k < s->factor.rank; k++) s->factor.f[i * s->factor.room + k] /= s->root[i];
+        for (int64_t k = 0; k < s->factor.rank; k++)
+            s->factor.f[i * s->factor.room + k] /= s->root[s->factor.first + i];
     return GRAM_OK;
 }
 
-/* Block number `task` of this rank of the lower triangle of I + E'E, counted row by row. */
+/* Block number `task` of the lower triangle of E'E, of the rows that are here, counted row by row. */
 static gram_status square_task(void *argument, const gram_worker *worker)
 {
     const gram_nystrom *s = argument;
-    int64_t i = 0, j = worker->task * s->ranks + s->rank;
-    if (j >= s->blocks * (s->blocks + 1) / 2) return GRAM_OK;
+    int64_t i = 0, j = worker->task;
     while (j > i) j -= ++i;
     const int room = (int)s->factor.room;
     const int rows = (int)least(WIDE, s->factor.rank - i * WIDE), columns = (int)least(WIDE, s->factor.rank - j * WIDE);
-    double *out = s->inner + i * WIDE * room + j * WIDE;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, columns, (int)s->factor.n, 1, s->factor.f + i * WIDE,
-                room, s->factor.f + j * WIDE, room, 0, out, room);
-    for (int r = 0; i == j && r < rows; r++) out[r * room + r] += 1;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, columns, (int)rows_of(s), 1, s->factor.f + i * WIDE,
+                room, s->factor.f + j * WIDE, room, 0, s->inner + i * WIDE * room + j * WIDE, room);
     return GRAM_OK;
 }
 
@@ -106,6 +110,7 @@ static gram_status inner_task(void *argument, const gram_worker *worker)
     const int rank = (int)s->factor.rank, room = (int)s->factor.room;
     int info = 0;
     (void)worker;
+    for (int64_t k = 0; k < rank; k++) s->inner[k * room + k] += 1;
     dpotrf_("U", &rank, s->inner, &room, &info, 1);
     for (int64_t k = 0; k < rank && info == 0; k++) s->log_determinant += 2 * log(s->inner[k * room + k]);
     return info == 0 ? GRAM_OK : GRAM_ERROR_NUMERICAL;
@@ -116,7 +121,7 @@ static gram_status make_inner(gram_context *context, const double *shift, gram_n
     gram_status status = GRAM_OK;
     const int64_t n = s->factor.n, blocks = (s->factor.rank + WIDE - 1) / WIDE;
     gram_sweep sweep = {.what = "preconditioner",
-                        .tasks = (n + CHUNK - 1) / CHUNK,
+                        .tasks = (rows_of(s) + CHUNK - 1) / CHUNK,
                         .run = scale_task,
                         .argument = s,
                         .share_after = 0.05};
@@ -125,19 +130,16 @@ static gram_status make_inner(gram_context *context, const double *shift, gram_n
         s->log_determinant += log(shift[i]);
     }
     if (blocks == 0) goto done;
-    TRY(gram_sweep_run(context, &sweep));
-    s->blocks = blocks;
-    s->ranks = gram_ranks_share(context, n) ? gram_ranks(context) : 1;
-    s->rank = s->ranks > 1 ? gram_rank(context) : 0;
-    if (s->ranks > 1) memset(s->inner, 0, (size_t)(s->factor.rank * s->factor.room) * sizeof *s->inner);
+    if (sweep.tasks > 0) TRY(gram_sweep_run(context, &sweep));
+    if (s->parted) memset(s->inner, 0, (size_t)(s->factor.rank * s->factor.room) * sizeof *s->inner);
     sweep = (gram_sweep){.what = "preconditioner",
-                         .tasks = (blocks * (blocks + 1) / 2 + s->ranks - 1) / s->ranks,
+                         .tasks = blocks * (blocks + 1) / 2,
                          .run = square_task,
                          .argument = s,
                          .share_before = 0.05,
                          .share_after = 0.9};
     TRY(gram_sweep_run(context, &sweep));
-    if (s->ranks > 1) TRY(gram_ranks_sum(context, "preconditioner", s->factor.rank * s->factor.room, s->inner));
+    if (s->parted) TRY(gram_ranks_sum(context, "preconditioner", s->factor.rank * s->factor.room, s->inner));
     sweep = (gram_sweep){
         .what = "preconditioner", .tasks = 1, .run = inner_task, .argument = s, .share_before = 0.9, .share_after = 1};
     status = gram_sweep_run(context, &sweep);
@@ -174,7 +176,7 @@ gram_status gram_nystrom_create(gram_context *context, const gram_kernel *kernel
 {
     gram_status status = GRAM_OK;
     gram_nystrom *made = NULL;
-    const gram_pivoted_options options = {.rule = &gram_pivot_drawn, .room = rank};
+    const gram_pivoted_options options = {.rule = &gram_pivot_drawn, .room = rank, .parted = 1};
     if (!context || !nystrom) return GRAM_ERROR_ARGUMENT;
     *nystrom = NULL;
     TRY(check(context, kernel, x, shift, rank));
@@ -182,6 +184,7 @@ gram_status gram_nystrom_create(gram_context *context, const gram_kernel *kernel
     *made = (gram_nystrom){.memory = gram_memory_retain(context->memory)};
     TRY(gram_take(context, "nystrom_create", x->n, sizeof(double), (void **)&made->root));
     TRY(gram_pivoted_make(context, kernel, x, &options, &made->factor));
+    made->parted = gram_ranks_share(context, x->n);
     TRY(gram_take(context, "nystrom_create", rank * rank, sizeof(double), (void **)&made->inner));
     TRY(make_inner(context, shift, made));
     *nystrom = made;
@@ -202,7 +205,7 @@ typedef struct application {
 
 static int64_t rows_of_part(const application *job, int64_t part)
 {
-    return least(job->rows, job->s->factor.n - part * job->rows);
+    return least(job->rows, rows_of(job->s) - part * job->rows);
 }
 
 /* v = D^-1/2 v, and the part's share of E'v. */
@@ -212,10 +215,11 @@ static gram_status gather_task(void *argument, const gram_worker *worker)
     const gram_nystrom *s = job->s;
     const int64_t first = worker->task * job->rows, rows = rows_of_part(job, worker->task);
     const int rank = (int)s->factor.rank, columns = (int)job->columns, room = (int)s->factor.room;
-    const double *e = s->factor.f + first * room;
-    double *v = job->v + first * job->ldv, *sum = job->sums + worker->task * s->factor.rank * job->columns;
+    const double *e = s->factor.f + first * room, *root = s->root + s->factor.first + first;
+    double *v = job->v + (s->factor.first + first) * job->ldv,
+           *sum = job->sums + worker->task * s->factor.rank * job->columns;
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t c = 0; c < columns; c++) v[i * job->ldv + c] /= s->root[first + i];
+        for (int64_t c = 0; c < columns; c++) v[i * job->ldv + c] /= root[i];
     if (rank > 0 && columns == 1)
         cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows, rank, 1, e, room, v, (int)job->ldv, 0, sum, 1);
     else if (rank > 0)
@@ -224,15 +228,19 @@ static gram_status gather_task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-/* Adds the parts in order and solves with I + E'E. */
+/* The parts in order, to the first. */
+static void add_parts(const application *job)
+{
+    const int64_t size = job->s->factor.rank * job->columns;
+    for (int64_t part = 1; part * job->rows < rows_of(job->s); part++)
+        for (int64_t i = 0; i < size; i++) job->sums[i] += job->sums[part * size + i];
+}
+
 static gram_status inner_solve_task(void *argument, const gram_worker *worker)
 {
     const application *job = argument;
     const gram_nystrom *s = job->s;
-    const int64_t size = s->factor.rank * job->columns;
     (void)worker;
-    for (int64_t part = 1; part * job->rows < s->factor.n; part++)
-        for (int64_t i = 0; i < size; i++) job->sums[i] += job->sums[part * size + i];
     for (int transposed = 0; transposed < 2; transposed++)
         cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit,
                     (int)s->factor.rank, (int)job->columns, 1, s->inner, (int)s->factor.room, job->sums,
@@ -247,30 +255,63 @@ static gram_status scatter_task(void *argument, const gram_worker *worker)
     const gram_nystrom *s = job->s;
     const int64_t first = worker->task * job->rows, rows = rows_of_part(job, worker->task);
     const int rank = (int)s->factor.rank, columns = (int)job->columns, room = (int)s->factor.room;
-    const double *e = s->factor.f + first * room;
-    double *v = job->v + first * job->ldv;
+    const double *e = s->factor.f + first * room, *root = s->root + s->factor.first + first;
+    double *v = job->v + (s->factor.first + first) * job->ldv;
     if (rank > 0 && columns == 1)
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rows, rank, -1, e, room, job->sums, 1, 1, v, (int)job->ldv);
     else if (rank > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, columns, rank, -1, e, room, job->sums,
                     columns, 1, v, (int)job->ldv);
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t c = 0; c < columns; c++) v[i * job->ldv + c] /= s->root[first + i];
+        for (int64_t c = 0; c < columns; c++) v[i * job->ldv + c] /= root[i];
     return GRAM_OK;
+}
+
+/* The rows that this rank has made go to all. */
+static gram_status join_rows(gram_context *context, const gram_nystrom *s, int64_t columns, double *v, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    const size_t row = (size_t)columns * sizeof *v;
+    const int64_t n = s->factor.n;
+    double *whole = NULL;
+    if (!s->parted) return GRAM_OK;
+    if (ldv == columns) return gram_ranks_gather(context, "preconditioner", n, columns, v);
+    TRY(gram_take(context, "preconditioner", n * columns, sizeof *whole, (void **)&whole));
+    for (int64_t i = s->factor.first; i < s->factor.end; i++) memcpy(whole + i * columns, v + i * ldv, row);
+    TRY(gram_ranks_gather(context, "preconditioner", n, columns, whole));
+    for (int64_t i = 0; i < n; i++) memcpy(v + i * ldv, whole + i * columns, row);
+done:
+    gram_give(context, whole);
+    return status;
 }
 
 static gram_status apply(gram_context *context, application *job)
 {
     gram_status status = GRAM_OK;
-    const int64_t parts = (job->s->factor.n + job->rows - 1) / job->rows;
+    const gram_nystrom *s = job->s;
+    const int64_t parts = (rows_of(s) + job->rows - 1) / job->rows, rank = s->factor.rank;
     gram_sweep sweep = {.what = "preconditioning", .tasks = parts, .run = gather_task, .argument = job};
-    TRY(gram_sweep_run(context, &sweep));
+    if (parts > 0) TRY(gram_sweep_run(context, &sweep));
+    if (parts == 0) memset(job->sums, 0, (size_t)(rank * job->columns) * sizeof *job->sums);
+    add_parts(job);
+    if (s->parted) TRY(gram_ranks_sum(context, "preconditioner", rank * job->columns, job->sums));
     sweep.tasks = 1;
     sweep.run = inner_solve_task;
-    if (job->s->factor.rank > 0) TRY(gram_sweep_run(context, &sweep));
+    if (rank > 0) TRY(gram_sweep_run(context, &sweep));
     sweep.tasks = parts;
     sweep.run = scatter_task;
-    TRY(gram_sweep_run(context, &sweep));
+    if (parts > 0) TRY(gram_sweep_run(context, &sweep));
+    TRY(join_rows(context, s, job->columns, job->v, job->ldv));
+done:
+    return status;
+}
+
+/* Rows of E that other ranks have cannot be reached by one that works by itself. */
+static gram_status check_together(gram_context *context, const gram_nystrom *s)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(s->parted && gram_ranks(context) == 1, context, GRAM_ERROR_ARGUMENT,
+            "nystrom_solve: made by several ranks, and used by one of them");
 done:
     return status;
 }
@@ -285,9 +326,10 @@ gram_status gram_nystrom_solve(gram_context *context, const gram_nystrom *nystro
     FAIL_IF(!nystrom || !v, context, GRAM_ERROR_ARGUMENT, "nystrom_solve: %s is NULL", nystrom ? "v" : "nystrom");
     FAIL_IF(columns < 1 || columns > MOST_COLUMNS || ldv < columns || ldv > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
             "nystrom_solve: ldv = %lld does not fit columns = %lld", (long long)ldv, (long long)columns);
-    const int64_t n = nystrom->factor.n, share = (n + PARTS - 1) / PARTS;
+    TRY(check_together(context, nystrom));
+    const int64_t n = rows_of(nystrom), share = (n + PARTS - 1) / PARTS;
     job.rows = share < CHUNK ? CHUNK : share;
-    size = (n + job.rows - 1) / job.rows * nystrom->factor.rank * columns;
+    size = (n > 0 ? (n + job.rows - 1) / job.rows : 1) * nystrom->factor.rank * columns;
     TRY(gram_take(context, "nystrom_solve", size, sizeof(double), (void **)&job.sums));
     TRY(apply(context, &job));
 done:
@@ -313,14 +355,15 @@ static gram_status draw_task(void *argument, const gram_worker *worker)
 {
     const drawing *job = argument;
     const gram_nystrom *s = job->s;
-    const int64_t first = worker->task * CHUNK, rows = least(CHUNK, s->factor.n - first), rank = s->factor.rank;
-    double *v = job->v + first * job->ldv;
+    const int64_t first = worker->task * CHUNK, rows = least(CHUNK, rows_of(s) - first), rank = s->factor.rank;
+    const double *root = s->root + s->factor.first + first;
+    double *v = job->v + (s->factor.first + first) * job->ldv;
     if (rank > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)job->columns, (int)rank, 1,
                     s->factor.f + first * s->factor.room, (int)s->factor.room, job->g, (int)job->columns, 1, v,
                     (int)job->ldv);
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t c = 0; c < job->columns; c++) v[i * job->ldv + c] *= s->root[first + i];
+        for (int64_t c = 0; c < job->columns; c++) v[i * job->ldv + c] *= root[i];
     return GRAM_OK;
 }
 
@@ -330,6 +373,7 @@ gram_status gram_nystrom_draw(gram_context *context, const gram_nystrom *s, gram
     gram_status status = GRAM_OK;
     const int64_t n = s->factor.n, rank = s->factor.rank, each = n + s->factor.room;
     double *g = NULL, *normal = NULL;
+    TRY(check_together(context, s));
     TRY(gram_take(context, "draws", rank * columns, sizeof(double), (void **)&g));
     TRY(gram_take(context, "draws", n + rank, sizeof(double), (void **)&normal));
     for (int64_t c = 0; c < columns; c++) {
@@ -338,8 +382,10 @@ gram_status gram_nystrom_draw(gram_context *context, const gram_nystrom *s, gram
         for (int64_t k = 0; k < rank; k++) g[k * columns + c] = normal[n + k];
     }
     drawing job = {s, columns, ldv, v, g};
-    const gram_sweep sweep = {.what = "draws", .tasks = (n + CHUNK - 1) / CHUNK, .run = draw_task, .argument = &job};
-    TRY(gram_sweep_run(context, &sweep));
+    const gram_sweep sweep = {
+        .what = "draws", .tasks = (rows_of(s) + CHUNK - 1) / CHUNK, .run = draw_task, .argument = &job};
+    if (sweep.tasks > 0) TRY(gram_sweep_run(context, &sweep));
+    TRY(join_rows(context, s, columns, v, ldv));
 done:
     gram_give(context, g);
     gram_give(context, normal);

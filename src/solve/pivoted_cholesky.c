@@ -18,6 +18,7 @@
 #include "base/ranks/collective.h"
 #include "base/sweep.h"
 #include "points/points.h"
+#include "tile/fill.h"
 
 enum { CHUNK = 512 }; /* rows of F in a task */
 
@@ -28,10 +29,11 @@ typedef struct growth {
     const gram_pivot_rule *rule;
     double tolerance, floor;
     gram_pivot_search search;
-    double *columns;     /* n x block: columns of K, of the accepted */
-    double *rows;        /* block x room: rows of F, of the candidates, then of the accepted */
-    void *coordinates;   /* block x d, of the points' type */
-    int64_t first_chunk; /* of rows that this rank makes */
+    double *columns;   /* n x block: columns of K, of the accepted */
+    double *rows;      /* rows of F as far as they are made, of the candidates, then of the accepted */
+    void *coordinates; /* block x d, of the points' type */
+    int spread, parted;
+    int64_t first, end; /* rows that this rank makes */
 } growth;
 
 static int64_t least(int64_t a, int64_t b)
@@ -73,26 +75,31 @@ done:
     return status;
 }
 
-static void gather_rows(growth *g, int count)
+/* Rows of F, `rank` numbers each. Those that other ranks keep come by a sum in which all but one add 0. */
+static gram_status gather_rows(gram_context *context, growth *g, int count)
 {
     const gram_pivoted *p = g->p;
-    for (int c = 0; c < count && p->rank > 0; c++)
-        memcpy(g->rows + c * p->room, p->f + g->search.candidate[c] * p->room, (size_t)p->rank * sizeof *g->rows);
+    const size_t bytes = (size_t)p->rank * sizeof *g->rows;
+    for (int c = 0; c < count && p->rank > 0; c++) {
+        const int64_t row = g->search.candidate[c];
+        if (row >= p->first && row < p->end)
+            memcpy(g->rows + c * p->rank, p->f + (row - p->first) * p->room, bytes);
+        else
+            memset(g->rows + c * p->rank, 0, bytes);
+    }
+    return g->parted ? gram_ranks_sum(context, "low-rank factor", count * p->rank, g->rows) : GRAM_OK;
 }
 
 static gram_status choose_task(void *argument, const gram_worker *worker)
 {
     growth *g = argument;
     gram_pivot_search *s = &g->search;
-    const int rank = (int)g->p->rank, room = (int)g->p->room;
+    const int rank = (int)g->p->rank;
     (void)worker;
-    if (rank > 0 && s->block > 1) {
-        gather_rows(g, s->candidates);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, s->candidates, s->candidates, rank, -1, g->rows, room,
-                    g->rows, room, 1, s->h, s->block);
-    }
+    if (rank > 0 && s->block > 1)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, s->candidates, s->candidates, rank, -1, g->rows, rank,
+                    g->rows, rank, 1, s->h, s->block);
     g->rule->accept(s);
-    gather_rows(g, s->count);
     return GRAM_OK;
 }
 
@@ -105,9 +112,12 @@ static gram_status choose(gram_context *context, growth *g)
     s->count = 0;
     if (s->block == 1)
         s->h[0] = s->left[s->candidate[0]]; /* what is left of one row is known */
-    else
+    else {
         TRY(candidates_matrix(context, g));
+        TRY(gather_rows(context, g, s->candidates));
+    }
     TRY(gram_sweep_run(context, &sweep));
+    TRY(gather_rows(context, g, s->count));
 done:
     return status;
 }
@@ -123,7 +133,7 @@ static void grow_block(const growth *g, int64_t first, int rows, double *fresh)
         memcpy(fresh + (int64_t)i * room, g->columns + (first + i) * block, (size_t)s->count * sizeof *fresh);
     if (rank > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, s->count, rank, -1, fresh - rank, room, g->rows,
-                    room, 1, fresh, room);
+                    rank, 1, fresh, room);
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, s->count, 1, s->h, block, fresh,
                 room);
 }
@@ -142,9 +152,9 @@ static gram_status grow_task(void *argument, const gram_worker *worker)
 {
     const growth *g = argument;
     const gram_pivoted *p = g->p;
-    const int64_t first = (g->first_chunk + worker->task) * CHUNK;
-    const int rows = (int)least(CHUNK, p->n - first);
-    double *fresh = p->f + first * p->room + p->rank;
+    const int64_t first = g->first + worker->task * CHUNK;
+    const int rows = (int)least(CHUNK, g->end - first);
+    double *fresh = p->f + (first - p->first) * p->room + p->rank;
     if (g->search.block == 1)
         grow_column(g, first, rows, fresh);
     else
@@ -157,28 +167,21 @@ static gram_status grow_task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-/* Each rank has made the new columns of its chunks of rows; now all have all, with what is left of each row. */
-static gram_status join_chunks(gram_context *context, growth *g, int64_t chunks)
+/* Each rank has made what is left of its rows, and their new columns: now all have all of both, or of the first if F is parted. */
+static gram_status join_rows(gram_context *context, growth *g)
 {
     gram_status status = GRAM_OK;
     const gram_pivoted *p = g->p;
-    const int64_t width = g->search.count + 1;
-    const size_t bytes = (size_t)g->search.count * sizeof(double);
+    const int64_t width = g->search.count;
+    const size_t bytes = (size_t)width * sizeof(double);
     double *all = NULL;
-    int64_t first, end;
-    TRY(gram_take(context, "low-rank factor", chunks * CHUNK * width, sizeof *all, (void **)&all));
-    gram_ranks_part(context, chunks, gram_rank(context), &first, &end);
-    for (int64_t i = first * CHUNK; i < end * CHUNK && i < p->n; i++) {
-        memcpy(all + i * width, p->f + i * p->room + p->rank, bytes);
-        all[i * width + width - 1] = p->left[i];
-    }
-    TRY(gram_ranks_gather(context, "low-rank factor", chunks, CHUNK * width, all));
-    for (int64_t i = 0; i < p->n; i++) {
-        memcpy(p->f + i * p->room + p->rank, all + i * width, bytes);
-        p->left[i] = all[i * width + width - 1];
-    }
-    gram_ranks_note(context, "low-rank factor",
-                    2 * (double)((end - first) * CHUNK) * (double)p->rank * (double)g->search.count);
+    gram_ranks_note(context, "low-rank factor", 2 * (double)(g->end - g->first) * (double)p->rank * (double)width);
+    TRY(gram_ranks_gather(context, "low-rank factor", p->n, 1, p->left));
+    if (g->parted) goto done;
+    TRY(gram_take(context, "low-rank factor", p->n * width, sizeof *all, (void **)&all));
+    for (int64_t i = g->first; i < g->end; i++) memcpy(all + i * width, p->f + i * p->room + p->rank, bytes);
+    TRY(gram_ranks_gather(context, "low-rank factor", p->n, width, all));
+    for (int64_t i = 0; i < p->n; i++) memcpy(p->f + i * p->room + p->rank, all + i * width, bytes);
 done:
     gram_give(context, all);
     return status;
@@ -189,19 +192,16 @@ static gram_status grow(gram_context *context, growth *g)
     gram_status status = GRAM_OK;
     gram_pivoted *p = g->p;
     const gram_pivot_search *s = &g->search;
-    const int64_t chunks = (p->n + CHUNK - 1) / CHUNK;
-    const int spread = s->block > 1 && gram_ranks_share(context, p->n);
-    int64_t end = chunks;
-    if (spread) gram_ranks_part(context, chunks, gram_rank(context), &g->first_chunk, &end);
     const gram_sweep sweep = {.what = "low-rank factor",
-                              .tasks = end - g->first_chunk,
+                              .tasks = (g->end - g->first + CHUNK - 1) / CHUNK,
                               .run = grow_task,
                               .argument = g,
                               .share_before = (double)p->rank / (double)p->room,
                               .share_after = (double)(p->rank + s->count) / (double)p->room};
-    TRY(gram_matrix_columns(context, g->kernel, g->x, s->count, s->candidate, g->columns, s->block));
+    TRY(gram_matrix_columns_part(context, g->kernel, g->x, s->count, s->candidate, g->first, g->end, g->columns,
+                                 s->block));
     if (sweep.tasks > 0) TRY(gram_sweep_run(context, &sweep));
-    if (spread) TRY(join_chunks(context, g, chunks));
+    if (g->spread) TRY(join_rows(context, g));
     for (int k = 0; k < s->count; k++) {
         p->left[s->candidate[k]] = 0;
         p->pivot[p->rank + k] = s->candidate[k];
@@ -262,6 +262,20 @@ done:
     return status;
 }
 
+/* Which rows this rank makes, and which it keeps. Returns how many there is to be room for, alike on all ranks. */
+static int64_t part_rows(const gram_context *context, growth *g, int parted)
+{
+    gram_pivoted *p = g->p;
+    g->spread = g->search.block > 1 && gram_ranks_share(context, p->n);
+    g->parted = g->spread && parted;
+    g->end = p->end = p->n;
+    if (g->spread) gram_ranks_part(context, p->n, gram_rank(context), &g->first, &g->end);
+    if (!g->parted) return p->n;
+    p->first = g->first;
+    p->end = g->end;
+    return (p->n + gram_ranks(context) - 1) / gram_ranks(context);
+}
+
 gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                               const gram_pivoted_options *options, gram_pivoted *p)
 {
@@ -279,7 +293,8 @@ gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, 
     FAIL_IF(room < 1 || room > least(n, GRAM_PIVOTED_MOST) || n > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
             "low-rank factor: rank = %lld of %lld rows, need 1 to %lld", (long long)room, (long long)n,
             (long long)least(n, GRAM_PIVOTED_MOST));
-    TRY(gram_take(context, "low-rank factor", n * room, sizeof(double), (void **)&p->f));
+    const int64_t rows = part_rows(context, &g, options->parted);
+    TRY(gram_take(context, "low-rank factor", rows * room, sizeof(double), (void **)&p->f));
     TRY(gram_take(context, "low-rank factor", n, sizeof(double), (void **)&p->left));
     TRY(gram_take(context, "low-rank factor", room, sizeof(int64_t), (void **)&p->pivot));
     TRY(take_work(context, &g));

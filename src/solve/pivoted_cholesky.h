@@ -18,11 +18,13 @@ typedef struct gram_pivoted_options {
     int block;        /* rows proposed together, 1 (column by column) to GRAM_PIVOT_MOST; 0 means GRAM_PIVOTED_BLOCK */
     double tolerance; /* ends when tr(K - F F') <= tolerance tr K; 0: only when K is made to rounding */
     double floor;     /* no pivots below that much of the mean diagonal; 0: 1e-14, for f32 points 1e-6 */
+    int parted;       /* with several ranks each keeps the rows of f that are its part of n, where the work is spread */
 } gram_pivoted_options;
 
 typedef struct gram_pivoted {
     int64_t n, rank, room; /* room: columns of f */
-    double *f;             /* n x room; those beyond the rank mean nothing */
+    double *f;             /* rows first to end - 1, each of room numbers; those beyond the rank mean nothing */
+    int64_t first, end;    /* 0 and n unless it is parted */
     double *left;          /* n: the diagonal of K - F F' */
     int64_t *pivot;        /* rank rows, in the order in which they were taken */
     double trace, missed;  /* of K, of K - F F' */

@@ -100,11 +100,12 @@ static double landmark_bytes(const gram_krr_plan_request *r, int64_t n, int64_t 
     return fmax(solving, gram_landmark_set_bytes(n, r->d, landmarks) + packed_bytes(r, n, piece < n ? piece : n));
 }
 
-/* Conjugate gradients: the preconditioner, and a panel of it while it is made. */
+/* Conjugate gradients: the preconditioner, of which a rank has its rows, and a panel of it while it is made. */
 static double cg_bytes(const gram_krr_plan_request *r, int64_t n, int64_t rank)
 {
-    return (double)n * (double)rank * sizeof(double) * 1.25 + 3.0 * (double)rank * (double)rank * sizeof(double) +
-           vectors_bytes(r, n);
+    const double ranks = r->ranks > 1 ? r->ranks : 1;
+    return (double)n * (double)rank * sizeof(double) * (1 / ranks + 0.25) +
+           3.0 * (double)rank * (double)rank * sizeof(double) + vectors_bytes(r, n);
 }
 
 /* The ridgeless limit may need all eigenvectors. */

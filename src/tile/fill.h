@@ -20,4 +20,9 @@ void gram_fill_mirror(const gram_engine *engine, int64_t panel, double *out, int
 gram_status gram_fill_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                int always_double, double *out);
 
+/* gram_matrix_columns of rows `first` to `end` - 1: the others of `out`, which has room for all, mean nothing. */
+gram_status gram_matrix_columns_part(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                     int64_t count, const int64_t *index, int64_t first, int64_t end, double *out,
+                                     int64_t ld);
+
 #endif

@@ -9,6 +9,7 @@ typedef struct writing {
     const gram_engine *engine;
     double *out;
     int64_t ld;
+    int64_t first_panel; /* of the rows that are written */
 } writing;
 
 /* Task number -> tile (i, j), j <= i, of a lower triangle taken row by row. */
@@ -39,7 +40,7 @@ static gram_status write_tile(void *argument, const gram_worker *worker)
 {
     const writing *job = argument;
     const int64_t columns = gram_engine_column_panels(job->engine);
-    const int64_t i = worker->task / columns, j = worker->task % columns;
+    const int64_t i = job->first_panel + worker->task / columns, j = worker->task % columns;
     gram_engine_begin(job->engine, worker->scratch, worker);
     gram_fill_tile(job->engine, worker->scratch, i, j, job->out + i * GRAM_PANEL * job->ld + j * GRAM_PANEL, job->ld,
                    NULL, 0);
@@ -71,22 +72,24 @@ done:
     return status;
 }
 
+/* Rows `first` to `end` - 1 of it, and those that share panels with them; all of them if it is symmetric. */
 static gram_status write_matrix(gram_context *context, const char *function, const gram_engine_request *request,
-                                double *out, int64_t ld)
+                                int64_t first, int64_t end, double *out, int64_t ld)
 {
     gram_status status = GRAM_OK;
     gram_engine *engine = NULL;
     TRY(gram_engine_create(context, request, &engine));
     TRY(check_output(context, function, engine, out, ld));
-    advise_huge_pages(out, engine->n * ld);
     const int64_t rows = gram_engine_row_panels(engine), columns = gram_engine_column_panels(engine);
-    writing job = {engine, out, ld};
+    const int64_t from = first / GRAM_PANEL, to = (end + GRAM_PANEL - 1) / GRAM_PANEL;
+    advise_huge_pages(out + first * ld, (end - first) * ld);
+    writing job = {.engine = engine, .out = out, .ld = ld, .first_panel = from};
     const gram_sweep sweep = {.what = "gram matrix",
-                              .tasks = engine->symmetric ? rows * (rows + 1) / 2 : rows * columns,
+                              .tasks = engine->symmetric ? rows * (rows + 1) / 2 : (to - from) * columns,
                               .scratch_bytes = gram_engine_scratch(engine),
                               .run = engine->symmetric ? write_symmetric_tile : write_tile,
                               .argument = &job};
-    TRY(gram_sweep_run(context, &sweep));
+    if (sweep.tasks > 0) TRY(gram_sweep_run(context, &sweep));
 done:
     gram_engine_destroy(engine);
     return status;
@@ -97,11 +100,12 @@ gram_status gram_matrix(gram_context *context, const gram_kernel *kernel, const 
 {
     if (!context) return GRAM_ERROR_ARGUMENT;
     const gram_engine_request request = {.kernel = kernel, .x = x, .y = y};
-    return write_matrix(context, "matrix", &request, out, ld);
+    return write_matrix(context, "matrix", &request, 0, x ? x->n : 0, out, ld);
 }
 
-gram_status gram_matrix_columns(gram_context *context, const gram_kernel *kernel, const gram_points *x, int64_t count,
-                                const int64_t *index, double *out, int64_t ld)
+gram_status gram_matrix_columns_part(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                     int64_t count, const int64_t *index, int64_t first, int64_t end, double *out,
+                                     int64_t ld)
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
@@ -109,9 +113,15 @@ gram_status gram_matrix_columns(gram_context *context, const gram_kernel *kernel
     FAIL_IF(count < 1, context, GRAM_ERROR_ARGUMENT, "matrix_columns: count = %lld, need at least one column",
             (long long)count);
     FAIL_IF(!index, context, GRAM_ERROR_ARGUMENT, "matrix_columns: index is NULL");
-    TRY(write_matrix(context, "matrix_columns", &request, out, ld));
+    TRY(write_matrix(context, "matrix_columns", &request, first, end, out, ld));
 done:
     return status;
+}
+
+gram_status gram_matrix_columns(gram_context *context, const gram_kernel *kernel, const gram_points *x, int64_t count,
+                                const int64_t *index, double *out, int64_t ld)
+{
+    return gram_matrix_columns_part(context, kernel, x, count, index, 0, x ? x->n : 0, out, ld);
 }
 
 /* The diagonal from the same strips as the matrix, so that it has the same bits. */
@@ -139,7 +149,7 @@ static gram_status write_diagonal(void *argument, const gram_worker *worker)
 
 gram_status gram_engine_diagonal(gram_context *context, const gram_engine *engine, double *out)
 {
-    writing job = {engine, out, 1};
+    writing job = {.engine = engine, .out = out, .ld = 1};
     const gram_sweep sweep = {.what = "diagonal",
                               .tasks = gram_engine_row_panels(engine),
                               .scratch_bytes = gram_engine_scratch(engine),

@@ -36,6 +36,9 @@ typedef struct gram_tuning_method {
     /* What evaluations on a level need (levels[which].work), and its end. */
     gram_status (*open)(gram_tuning *t, int which, void **work);
     void (*close)(gram_tuning *t, int which, void *work);
+    /* A descent begins: what evaluations have left for those that follow is forgotten, so that it takes the same way whatever was tried
+     * before it, and by whom. May be NULL. */
+    void (*begin)(gram_tuning *t, int which);
     /* The criterion, and unless NULL its gradient by all parameters of the kernel and last by the noise. A failure that
      * is GRAM_ERROR_NUMERICAL or GRAM_ERROR_DOMAIN says that it has no value there. */
     gram_status (*evaluate)(gram_tuning *t, int which, gram_kernel *kernel, double noise, double *value,

@@ -157,6 +157,7 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
     const double tolerance = t->method->tolerance(t, which) * gram_tuning_coarseness(t);
     const double promise = t->method->promise ? t->method->promise(t, which) : 0;
     if (which == t->last && limit > left) limit = left;
+    if (t->method->begin) t->method->begin(t, which);
     if (c->space.count == 0 || limit < 1) return gram_candidate_look(t, c, which);
     const gram_minimise_problem problem = {.n = c->space.count,
                                            .lower = c->space.lower,

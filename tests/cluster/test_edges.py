@@ -11,6 +11,7 @@ FITS = [
     ("--kernel rbf(ell=1.5) --lambda 1e-2 --solver nystrom:2", 1e-8),
     ("--kernel rbf(ell=1.5) --lambda 1e-2 --solver fourier:16", 1e-8),
     ("--method gp --kernel rbf(ell=1.5) --noise 0.1 --solver exact", 1e-10),
+    ("--method gp --kernel rbf(ell=1.5) --noise 0.1 --solver vecchia:5", 1e-10),
 ]
 # printed alike by one process and by three, but for times and what ranks cost
 VERBS = [
@@ -57,11 +58,59 @@ def check_verbs():
         print(f"{words}: good", flush=True)
 
 
+def check_shuffles():
+    """Permutations that ranks share: the same figures to the last digit, by the default's many looks, by factors, and by matrices."""
+    for what in ("--x x1 --y y", "--x x1 --y y --kernel rbf", "--x x1 --y y --kernel white", "--mutual x1,x2,y"):
+        words = f"test independence rows.csv {what} --permutations 99 --json".split()
+        one = ranks.good(0, *words).json
+        for count in (2, 3, 4):
+            many = ranks.good(count, *words).json
+            assert "permutations" in many["cluster"]["spread"], many["cluster"]["spread"]
+            for name in ("p_value", "statistic"):
+                assert many[name] == one[name], f"{words}: {name} {many[name]} by {count} ranks, {one[name]} by one"
+    print("shuffles: good", flush=True)
+
+
+def write_quoted(path, wrong=None):
+    """A table whose texts have line ends and quotes, with comments and blank lines between its rows; row `wrong` has a field too many. Returns its line."""
+    line, lines = 1, ["name,x1,y"]
+    for i in range(1500):
+        lines += ["# a comment, with \"a quote", ""] if i % 7 == 0 else []
+        at = len(lines) + line
+        text = '"two\nlines, ""quoted"""' if i % 3 == 0 else "plain"
+        lines.append(f"{text},{(i * 37 % 101) / 50},{(i * 37 % 101) % 10 + i % 3}{',4' if i == wrong else ''}")
+        if i == wrong:
+            found = at
+        line += text.count("\n")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join(lines) + "\n")
+    return found if wrong is not None else None
+
+
+def check_passes():
+    """Blocks of a file in passes: each rank parses its own, and records go on over line ends. What is wrong is named whoever has it."""
+    words = "fit quoted.csv --target y --task regression --kernel rbf(ell=1) --lambda 1e-3 --solver nystrom:20 --stream".split()
+    write_quoted("quoted.csv")
+    wanted = None
+    for count in (0, 2, 3):
+        ranks.good(count, *words, "-o", "quoted.gram")
+        found = ranks.predictions("quoted.gram", "quoted.csv")
+        wanted = wanted or found
+        assert ranks.distance(found, wanted) <= 1e-8, f"{count} ranks: off by {ranks.distance(found, wanted)}"
+    line = write_quoted("quoted.csv", 1400)
+    for count in (0, 3):
+        result = ranks.run(count, *words, "--ignore", "name", "-o", "quoted.gram")
+        assert result.code == 3 and f"quoted.csv:{line}:" in result.err, f"line {line}, {count} ranks: {result.err}"
+    print("passes: good", flush=True)
+
+
 def main():
     ranks.good(0, "make", "friedman", "--n", "60", "--noise", "0.5", "-o", "rows.csv")
     ranks.good(0, "make", "moons", "--n", "60", "--noise", "0.2", "-o", "classes.csv")
     ranks.good(0, "make", "friedman", "--n", "40", "--seed", "5", "-o", "held.csv")
     ranks.good(0, "fit", "rows.csv", "--kernel", "rbf(ell=2)", "--lambda", "1e-3", "-o", "rows.gram")
+    check_shuffles()
+    check_passes()
     check_verbs()
     check_sizes()
 

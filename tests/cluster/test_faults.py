@@ -116,6 +116,14 @@ def check_killed_and_resumed():
         print(f"killed after {result['resumed_iterations']} steps of {count} ranks, {seconds:.1f} s to end, {then} went on: off by {error:.1e}")
 
 
+def check_no_disk():
+    """A checkpoint that cannot be written is a fault of the output, and no model is left."""
+    words = ["fit", "many.csv", *SLOW, "--checkpoint", "no/such/folder/state.check", "--every", "0.05", "-o", "none.gram"]
+    for count in (0, 3):
+        one_message(ranks.run(count, *words), 5, "no/such/folder/state.check")
+    assert not os.path.exists("none.gram")
+
+
 def check_input():
     """Standard input goes to all ranks."""
     text = open("rows.csv", encoding="ascii").read()
@@ -128,7 +136,8 @@ def main():
     ranks.good(0, "make", "friedman", "--n", "200", "--noise", "0.5", "-o", "rows.csv")
     ranks.good(0, "make", "friedman", "--n", "3000", "--noise", "0.5", "-o", "many.csv")
     ranks.good(0, "make", "friedman", "--n", "50", "--seed", "5", "-o", "held.csv")
-    for check in (check_killed_and_resumed, check_usage, check_without_mpi, check_other_data, check_no_memory, check_input):
+    for check in (check_killed_and_resumed, check_usage, check_without_mpi, check_other_data, check_no_memory, check_no_disk,
+                  check_input):
         check()
         print(f"{check.__name__}: good", flush=True)
 

@@ -74,7 +74,7 @@ static void definition(void **state)
         for (size_t s = 0; s < 3; s++) {
             two t = make_two(context, kernels[c][0], kernels[c][1], sizes[s], 0.3);
             const int64_t n = t.n;
-            const gram_shuffles shuffles = {gram_context_seed(context), n};
+            const gram_shuffles shuffles = {gram_context_seed(context), n, 0};
             int64_t *order = calloc((size_t)n, sizeof *order), rank[2], reached = 1;
             double values[COUNT], got, observed = 0;
             OK(context, gram_hsic(context, t.kernels[0], t.points[0], t.kernels[1], t.points[1], &got));

@@ -54,7 +54,7 @@ static double slow_p(gram_context *context, int64_t n, gram_points *const *point
         make_looks(context, points[v], kernels[v]);
         for (int a = 0; a < LOOKS; a++) c[v][a] = centred(context, kernels[v][a], points[v]);
     }
-    const gram_shuffles shuffles = {gram_context_seed(context), n};
+    const gram_shuffles shuffles = {gram_context_seed(context), n, 0};
     for (int a = 0; a < LOOKS; a++)
         for (int b = 0; b < LOOKS; b++) {
             gram_hsic_options options;

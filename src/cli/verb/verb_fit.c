@@ -186,12 +186,20 @@ static int begin(cli_session *session, fit_state *fit)
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
+/* After a failure: had the data been read? A file that fails while a solve keeps its state is one that is written. */
+static int was_reading(const cli_session *session)
+{
+    gram_checkpoint_report report = {.size = sizeof report};
+    (void)gram_context_checkpoint_report(session->context, &report);
+    return report.solves == 0;
+}
+
 static int learn(cli_session *session, const char *path, fit_state *fit)
 {
     fit->file = gram_data_name(path);
     const gram_status status =
         gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own.learn.format.value, &fit->model);
-    return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+    return status < 0 ? cli_session_fail(session, status, was_reading(session), NULL) : CLI_DONE;
 }
 
 static int write_model(cli_session *session, const fit_state *fit)

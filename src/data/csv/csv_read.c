@@ -132,4 +132,11 @@ done:
     return status;
 }
 
-const gram_format_type gram_csv_type = {open_csv, fill_csv, close_csv, read_whole};
+static gram_status skip_csv(gram_context *context, void *state, int64_t most, int64_t *skipped)
+{
+    gram_csv *csv = state;
+    csv->context = context;
+    return gram_csv_skip(csv, most, skipped);
+}
+
+const gram_format_type gram_csv_type = {open_csv, fill_csv, close_csv, read_whole, skip_csv};

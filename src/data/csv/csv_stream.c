@@ -312,3 +312,15 @@ gram_status gram_csv_fill(gram_csv *csv, int64_t most)
 done:
     return status;
 }
+
+gram_status gram_csv_skip(gram_csv *csv, int64_t most, int64_t *skipped)
+{
+    gram_status status = GRAM_OK;
+    gram_csv_record record;
+    for (*skipped = 0; *skipped < most; ++*skipped) {
+        TRY(gram_csv_take(csv, &record));
+        if (!record.text) break;
+    }
+done:
+    return status;
+}

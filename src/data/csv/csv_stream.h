@@ -56,6 +56,9 @@ gram_csv_record gram_csv_peek(const gram_csv *csv, size_t *at);
 /* Takes records into rows of the table until it has `most` rows or the source ends. */
 gram_status gram_csv_fill(gram_csv *csv, int64_t most);
 
+/* Passes over records of rows; *skipped is less than `most` when the source ends. */
+gram_status gram_csv_skip(gram_csv *csv, int64_t most, int64_t *skipped);
+
 /* Starts again with the first row of the data, after gram_csv_open. */
 gram_status gram_csv_again(gram_csv *csv, int64_t lines, int64_t consumed);
 

@@ -361,5 +361,5 @@ static gram_status read_lines(gram_context *context, gram_source *source, const 
     return read_documents(context, source, options, table, 0);
 }
 
-const gram_format_type gram_fasta_type = {open_fasta, fill_documents, close_documents, read_fasta};
-const gram_format_type gram_lines_type = {open_lines, fill_documents, close_documents, read_lines};
+const gram_format_type gram_fasta_type = {open_fasta, fill_documents, close_documents, read_fasta, NULL};
+const gram_format_type gram_lines_type = {open_lines, fill_documents, close_documents, read_lines, NULL};

@@ -206,4 +206,4 @@ done:
     return status;
 }
 
-const gram_format_type gram_npz_type = {open_npz, fill_npz, close_npz, read_npz};
+const gram_format_type gram_npz_type = {open_npz, fill_npz, close_npz, read_npz, NULL};

@@ -12,6 +12,7 @@
 #include <gram/random.h>
 #include <gram/text.h>
 
+#include "base/ranks/collective.h"
 #include "base/system/system_call.h"
 #include "base/system/time_limit.h"
 #include "learn/cells/cells.h"
@@ -27,15 +28,15 @@ static const double TIME_OF_CELLS = 0.8; /* the rest is for their errors on the 
 typedef struct cells {
     gram_learning *learning;
     gram_cell_tree tree;
-    int64_t size, done, least, most;
+    int64_t size, done, least, most, ranks;
     int shared;
     gram_preparation *preparation; /* of the parts: classes are numbers */
     gram_found_numbers found;      /* that all share; without a kernel each has its own */
-    gram_kernel *first;            /* of some part */
     double *only;                  /* cells: the class of a cell of one class, -1 for others */
     gram_keeper keeper;
     gram_model *model;
-    double seconds; /* that the last cell took, with so many rows */
+    gram_model **parts; /* cells: of this rank, until all have fitted theirs; NULL: alone */
+    double seconds;     /* that the last cell took, with so many rows */
     int64_t rows;
 } cells;
 
@@ -79,18 +80,20 @@ done:
 
 /* ---- all of them ---- */
 
-static gram_status make_model(cells *c, const gram_learning *part)
+/* The model of all, with the kernel of some part. */
+static gram_status make_model(cells *c, const gram_model *part)
 {
     gram_status status = GRAM_OK;
     gram_learning *whole = c->learning;
-    const int64_t d = whole->data->d, m = gram_function_outputs(gram_model_function(part->model));
+    const gram_function *f = gram_model_function(part);
+    const int64_t d = whole->data->d, m = gram_function_outputs(f);
     const int64_t outputs = whole->task == GRAM_TASK_REGRESSION ? m : 1;
     gram_points *point = NULL;
     gram_function *holder = NULL;
     double *zeros = NULL;
     TRY(gram_learning_take(whole, outputs, sizeof *zeros, &zeros));
     TRY(gram_points_create_f64(whole->context, 1, d, whole->data->x, d, &point));
-    TRY(gram_function_create(whole->context, part->kernel, point, outputs, zeros, outputs, NULL, &holder));
+    TRY(gram_function_create(whole->context, gram_function_kernel(f), point, outputs, zeros, outputs, NULL, &holder));
     const gram_method *method = whole->method;
     whole->method = &gram_method_cells;
     c->keeper = gram_keep_begin(whole, holder);
@@ -141,35 +144,97 @@ static void share_found(cells *c, const gram_learning *part)
     gram_time_left_out(c->learning->context, "cells that share what one of them was tuned to");
 }
 
+static gram_status keep_part(cells *c, int64_t cell, const gram_model *part)
+{
+    gram_status status = GRAM_OK;
+    char name[GRAM_CELL_NAME];
+    if (!c->model) TRY(make_model(c, part));
+    TRY(gram_keep_model(&c->keeper, gram_cell_name(cell, name), part));
+done:
+    return status;
+}
+
+static gram_status fit_part(cells *c, int64_t cell, gram_learning *part)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_part_use(&c->found, part));
+    TRY(gram_part_fit(part));
+    if (c->parts) {
+        c->parts[cell] = part->model;
+        part->model = NULL;
+        goto done;
+    }
+    TRY(keep_part(c, cell, part->model));
+    share_found(c, part);
+done:
+    return status;
+}
+
 static gram_status fit_cell(gram_context *context, void *argument, int64_t cell, int64_t count, const int64_t *rows,
                             const double *weights)
 {
     gram_status status = GRAM_OK;
     cells *c = argument;
     gram_learning part = {0};
-    char name[GRAM_CELL_NAME];
     (void)weights;
+    c->least = c->done == 0 || count < c->least ? count : c->least;
+    c->most = count > c->most ? count : c->most;
+    c->done++;
+    c->only[cell] = -1;
+    if (c->parts && cell % c->ranks != gram_rank(context)) return status;
     TRY(gram_pulse(context, "cells", (double)cell / (double)c->tree.cells));
     const double began = gram_clock();
     const int64_t few = rows_in_time(c, cell, count);
     TRY(make_part(c, count, rows, few, &part));
-    c->only[cell] = -1;
-    c->least = c->done == 0 || count < c->least ? count : c->least;
-    c->most = count > c->most ? count : c->most;
-    c->done++;
     if (part.task == GRAM_TASK_CLASSIFICATION && part.classes.count == 1) {
         c->only[cell] = part.classes.values[0];
         goto done;
     }
-    TRY(gram_part_use(&c->found, &part));
-    TRY(gram_part_fit(&part));
-    if (!c->model) TRY(make_model(c, &part));
-    TRY(gram_keep_model(&c->keeper, gram_cell_name(cell, name), part.model));
-    share_found(c, &part);
+    TRY(fit_part(c, cell, &part));
     c->seconds = gram_clock() - began;
     c->rows = few;
 done:
     gram_part_forget(&part);
+    return status;
+}
+
+static gram_status fit_cells(cells *c)
+{
+    const gram_prepared *data = c->learning->data;
+    return gram_cell_tree_visit(c->learning->context, &c->tree, data->n, data->d, data->x, fit_cell, c);
+}
+
+/* ---- by several processes ---- */
+
+static gram_status take_parts(cells *c)
+{
+    gram_status status = GRAM_OK;
+    c->ranks = gram_ranks(c->learning->context);
+    if (c->ranks == 1) return status;
+    TRY(gram_take(c->learning->context, "cells", c->tree.cells, sizeof(gram_model *), (void **)&c->parts));
+    for (int64_t i = 0; i < c->tree.cells; i++) c->parts[i] = NULL;
+done:
+    return status;
+}
+
+/* Each rank fits some of the cells by itself; then all keep all of them, one after the other. */
+static gram_status spread_cells(cells *c)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = c->learning->context;
+    gram_ranks_part_ways(context);
+    status = fit_cells(c);
+    gram_ranks_join(context);
+    TRY(gram_ranks_agree(context, status));
+    TRY(gram_ranks_gather_dealt(context, "cells", c->tree.cells, 1, c->only));
+    for (int64_t cell = 0; cell < c->tree.cells; cell++) {
+        TRY(gram_model_share(context, (int)(cell % c->ranks), &c->parts[cell]));
+        if (c->parts[cell]) TRY(keep_part(c, cell, c->parts[cell]));
+        gram_model_destroy(c->parts[cell]);
+        c->parts[cell] = NULL;
+    }
+    gram_ranks_note(context, "cells", 0);
+done:
     return status;
 }
 
@@ -282,12 +347,15 @@ gram_status gram_learning_fit_cells(gram_learning *learning)
     TRY(announce(&c));
     TRY(gram_take(context, "cells", c.tree.cells, sizeof *c.only, (void **)&c.only));
     if (c.shared) TRY(tune_shared(&c));
-    TRY(gram_cell_tree_visit(context, &c.tree, learning->data->n, learning->data->d, learning->data->x, fit_cell, &c));
+    TRY(take_parts(&c));
+    TRY(c.parts ? spread_cells(&c) : fit_cells(&c));
     FAIL_IF(!c.model, context, GRAM_ERROR_DATA, "%s: every cell has rows of one class only", learning->source);
     keep_facts(&c);
     TRY(c.keeper.status);
     TRY(keep_errors(&c));
 done:
+    for (int64_t i = 0; c.parts && i < c.tree.cells; i++) gram_model_destroy(c.parts[i]);
+    gram_give(context, c.parts);
     gram_cell_tree_free(context, &c.tree);
     gram_kernel_release(c.found.kernel);
     gram_preparation_release(c.preparation);

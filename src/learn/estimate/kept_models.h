@@ -10,4 +10,7 @@ gram_status gram_keep_model(gram_keeper *keeper, const char *name, const gram_mo
 gram_status gram_kept_model(gram_context *context, const gram_model *model, const char *name, const char *file,
                             gram_model **kept);
 
+/* *model of rank `from`, which may be NULL there, to all ranks, where it is NULL. Each destroys its own. */
+gram_status gram_model_share(gram_context *context, int from, gram_model **model);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/system/system_call.h"
 #include "learn/cells/cells.h"
 #include "learn/estimate/feature_importance.h"
+#include "learn/estimate/kept_models.h"
 #include "learn/estimate/training_sample.h"
 #include "tune/row_folds.h"
 
@@ -294,25 +295,6 @@ static gram_status gather_rows(gram_left_out *out, const int64_t *fold, int64_t 
     return gram_ranks_sum(context, "folds", out->n * width, values);
 }
 
-/* The model of a fold to all ranks, as a file in memory. */
-static gram_status share_model(gram_context *context, int from, gram_model **model)
-{
-    gram_status status = GRAM_OK;
-    size_t size = 0;
-    char *bytes = NULL;
-    const int mine = gram_rank(context) == from;
-    if (mine && *model) TRY(gram_model_write_memory(context, *model, NULL, 0, &size));
-    TRY(gram_ranks_broadcast(context, from, &size, sizeof size));
-    if (size == 0) return GRAM_OK;
-    TRY(gram_take(context, "left out", (int64_t)size, 1, (void **)&bytes));
-    if (mine) TRY(gram_model_write_memory(context, *model, bytes, size, &size));
-    TRY(gram_ranks_broadcast(context, from, bytes, size));
-    if (!mine) TRY(gram_model_read_memory(context, "the model of a fold", bytes, size, model));
-done:
-    gram_give(context, bytes);
-    return status;
-}
-
 static gram_status join_folds(gram_left_out *out, const int64_t *fold, int64_t first, int64_t last, int keep,
                               gram_model **models, double *freedom)
 {
@@ -327,7 +309,7 @@ static gram_status join_folds(gram_left_out *out, const int64_t *fold, int64_t f
     for (int64_t k = 0; k < folds; k++) {
         if (freedom[2 * k + 1] > 0) out->columns.freedom = freedom[2 * k];
         out->rows += (int64_t)freedom[2 * k + 1];
-        if (keep) TRY(share_model(context, (int)(k % gram_ranks(context)), &models[k]));
+        if (keep) TRY(gram_model_share(context, (int)(k % gram_ranks(context)), &models[k]));
     }
     gram_ranks_note(context, "folds", 0);
 done:

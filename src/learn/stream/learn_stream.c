@@ -173,7 +173,7 @@ done:
     return status;
 }
 
-/* Every rank reads the file, and adds every so many-th of its blocks. */
+/* Every rank goes through the file, and parses and adds every so many-th of its blocks. */
 static gram_status join_rows(gram_learning *learning, int64_t *rows)
 {
     gram_status status = GRAM_OK;
@@ -185,13 +185,27 @@ done:
     return status;
 }
 
+/* The next block; *count is 0 at the end. */
+static gram_status add_block_of(gram_learning *learning, gram_reader *reader, int64_t most, int64_t *count,
+                                int64_t *rows)
+{
+    gram_status status = GRAM_OK;
+    const gram_table *table = NULL;
+    *count = 0;
+    TRY(gram_reader_next(learning->context, reader, most, &table));
+    if (!table) return status;
+    *count = gram_table_rows(table);
+    TRY(add_rows(learning, table, rows));
+done:
+    return status;
+}
+
 gram_status gram_learning_add_file(gram_learning *learning, const char *path, gram_format format, int64_t *rows)
 {
     gram_status status = GRAM_OK;
     gram_context *context = learning->context;
     gram_table_options reading;
     gram_reader *reader = NULL;
-    const gram_table *table = NULL;
     *rows = 0;
     learning->first_row = 0;
     gram_table_options_init(&reading, sizeof reading);
@@ -203,12 +217,13 @@ gram_status gram_learning_add_file(gram_learning *learning, const char *path, gr
     if (ranks > 1 && learning->n > 0 && learning->n / (4 * ranks) < most) most = learning->n / (4 * ranks) + 1;
     int64_t block = gram_rank(context) < ranks ? -gram_rank(context) : 0;
     if (ranks > 1) gram_ranks_part_ways(context);
-    do {
-        status = gram_reader_next(context, reader, most, &table);
-        if (status < 0 || !table) break;
-        if (block++ % ranks == 0) status = add_rows(learning, table, rows);
-        learning->first_row += gram_table_rows(table);
-    } while (status >= 0);
+    for (int64_t count = 1; status >= 0 && count > 0; block++) {
+        if (block % ranks == 0)
+            status = add_block_of(learning, reader, most, &count, rows);
+        else
+            status = gram_reader_skip(context, reader, most, &count);
+        learning->first_row += count;
+    }
     if (ranks > 1) {
         gram_ranks_join(context);
         TRY(gram_ranks_agree(context, status));

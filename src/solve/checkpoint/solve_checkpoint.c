@@ -179,9 +179,9 @@ gram_status gram_checkpoint_find(gram_context *context, const gram_checkpoint_ke
 {
     gram_status status = GRAM_OK;
     *found = 0;
-    context->checkpoint.solves++;
     if (gram_rank(context) == 0) status = read_first(context, key, count, state, found);
     TRY(gram_ranks_agree(context, status));
+    context->checkpoint.solves++;
     TRY(gram_ranks_broadcast(context, 0, found, sizeof *found));
     if (*found) TRY(gram_ranks_broadcast(context, 0, state, (size_t)count * sizeof *state));
 done:

@@ -12,11 +12,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ranks/collective.h"
 #include "points/points.h"
 #include "tile/small_blocks.h"
 
 typedef struct running {
     const gram_conditionals *c;
+    int64_t first, last; /* groups of this rank, first to last - 1 */
     double *out;
     const double *coefficients, *share; /* of the derivative; NULL: conditionals */
     double *by_shift;                   /* groups */
@@ -174,13 +176,13 @@ static gram_status visit(void *argument, const gram_block *block)
     const running *r = argument;
     const gram_conditionals *all = r->c;
     const gram_neighbour_groups *g = all->groups;
-    const int64_t step = all->columns + 1;
+    const int64_t step = all->columns + 1, group = r->first + block->number;
     double by_shift = 0;
     corner c;
-    for (int64_t p = block->number > 0 ? g->end[block->number - 1] : 0; p < g->end[block->number]; p++) {
+    for (int64_t p = group > 0 ? g->end[group - 1] : 0; p < g->end[group]; p++) {
         const int64_t target = g->target[p];
         if (!make_corner(all, block, target, &c)) {
-            r->failed[block->number] = 1 + block->members[c.list[c.size - 1]];
+            r->failed[group] = 1 + block->members[c.list[c.size - 1]];
             return GRAM_ERROR_NUMERICAL;
         }
         if (r->out) put_conditional(all, block, &c, r->out + target * step);
@@ -188,9 +190,11 @@ static gram_status visit(void *argument, const gram_block *block)
         put_vectors(all, block, &c, r->coefficients + target * step);
         by_shift += add_weights(r, block, &c, r->coefficients[target * step + all->columns]);
     }
-    if (r->by_shift) r->by_shift[block->number] = by_shift;
+    if (r->by_shift) r->by_shift[group] = by_shift;
     return GRAM_OK;
 }
+
+/* ---- all groups, or those of this rank ---- */
 
 static gram_status run(gram_context *context, running *r, double *gradient)
 {
@@ -200,8 +204,8 @@ static gram_status run(gram_context *context, running *r, double *gradient)
     const gram_blocks blocks = {.kernel = all->kernel,
                                 .x = all->x,
                                 .more = all->more,
-                                .count = g->groups,
-                                .start = g->start,
+                                .count = r->last - r->first,
+                                .start = g->start + r->first,
                                 .members = g->members,
                                 .scratch_bytes = (size_t)(g->room * (g->room + 3)) * sizeof(double),
                                 .visit = visit,
@@ -220,10 +224,66 @@ done:
     return status;
 }
 
+/* Operations of a group: the entries of its matrix, and a factor for each target. */
+static double operations(const gram_conditionals *all, int64_t group)
+{
+    const gram_neighbour_groups *g = all->groups;
+    const double members = (double)(g->start[group + 1] - g->start[group]), room = (double)g->room,
+                 targets = (double)(g->end[group] - (group > 0 ? g->end[group - 1] : 0));
+    return members * members / 2 * (3 * (double)all->x->d + 20) + targets * room * room * room / 3;
+}
+
+/* Groups from coarse to fine differ in cost: each rank gets a stretch of about the same operations. Returns this rank's. */
+static double part_groups(const gram_context *context, running *r)
+{
+    const int64_t groups = r->c->groups->groups;
+    const double ranks = gram_ranks(context), rank = gram_rank(context);
+    double total = 0, before = 0, own = 0;
+    for (int64_t g = 0; g < groups; g++) total += operations(r->c, g);
+    r->first = r->last = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        const double middle = (before + operations(r->c, g) / 2) * ranks, cost = operations(r->c, g);
+        before += cost;
+        if (middle < rank * total) r->first = g + 1;
+        if (middle < (rank + 1) * total) r->last = g + 1;
+        if (middle >= rank * total && middle < (rank + 1) * total) own += cost;
+    }
+    return own;
+}
+
+/* Every rank some of the groups by itself. Sums over the ranks follow. */
+static gram_status run_part(gram_context *context, running *r, double *gradient)
+{
+    const double cost = part_groups(context, r);
+    gram_ranks_part_ways(context);
+    const gram_status status = run(context, r, gradient);
+    gram_ranks_join(context);
+    gram_ranks_note(context, "neighbours", cost * (gradient ? 2 : 1));
+    return gram_ranks_agree(context, status);
+}
+
+/* Results of targets that other ranks have are 0, so that sums over the ranks are what one process finds. */
 gram_status gram_conditionals_find(gram_context *context, const gram_conditionals *c, double *out)
 {
-    running r = {.c = c, .out = out};
-    return run(context, &r, NULL);
+    gram_status status = GRAM_OK;
+    const int64_t targets = c->groups->targets, numbers = targets * (c->columns + 1);
+    running r = {.c = c, .last = c->groups->groups, .out = out};
+    if (!gram_ranks_share(context, targets)) return run(context, &r, NULL);
+    memset(out, 0, (size_t)numbers * sizeof *out);
+    TRY(run_part(context, &r, NULL));
+    TRY(gram_ranks_sum(context, "neighbours", numbers, out));
+done:
+    return status;
+}
+
+static gram_status sum_derivatives(gram_context *context, const gram_conditionals *c, double *gradient,
+                                   double *by_shift)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_ranks_sum(context, "neighbours", gram_kernel_parameter_count(c->kernel), gradient));
+    if (by_shift) TRY(gram_ranks_sum(context, "neighbours", 1, by_shift));
+done:
+    return status;
 }
 
 gram_status gram_conditionals_differentiate(gram_context *context, const gram_conditionals *c,
@@ -231,11 +291,15 @@ gram_status gram_conditionals_differentiate(gram_context *context, const gram_co
                                             double *by_shift)
 {
     gram_status status = GRAM_OK;
-    running r = {.c = c, .coefficients = coefficients, .share = share};
-    TRY(gram_take(context, "neighbours", c->groups->groups, sizeof *r.by_shift, (void **)&r.by_shift));
-    TRY(run(context, &r, gradient));
+    const int64_t groups = c->groups->groups;
+    const int spread = gram_ranks_share(context, c->groups->targets);
+    running r = {.c = c, .last = groups, .coefficients = coefficients, .share = share};
+    TRY(gram_take(context, "neighbours", groups, sizeof *r.by_shift, (void **)&r.by_shift));
+    memset(r.by_shift, 0, (size_t)groups * sizeof *r.by_shift);
+    TRY(spread ? run_part(context, &r, gradient) : run(context, &r, gradient));
     if (by_shift) *by_shift = 0;
-    for (int64_t g = 0; g < c->groups->groups && by_shift; g++) *by_shift += r.by_shift[g];
+    for (int64_t g = 0; g < groups && by_shift; g++) *by_shift += r.by_shift[g];
+    if (spread) TRY(sum_derivatives(context, c, gradient, by_shift));
 done:
     gram_give(context, r.by_shift);
     return status;

@@ -31,14 +31,14 @@ static double row_sum(const dhsic *h, int64_t i, int64_t *const *order, double *
 static gram_status task(void *argument, const gram_worker *worker)
 {
     const dhsic *h = argument;
-    const int64_t n = h->shuffles.n;
+    const int64_t n = h->shuffles.n, draw = h->shuffles.first + worker->task;
     int64_t *orders = worker->scratch, *order[GRAM_HSIC_MAX_VARIABLES];
     double first = 0, last = 0;
     void *rest = orders + h->variables * n;
     double *row = rest;
     for (int v = 0; v < h->variables; v++) {
         order[v] = orders + v * n;
-        gram_shuffle(&h->shuffles, v, worker->task, order[v]);
+        gram_shuffle(&h->shuffles, v, draw, order[v]);
     }
     for (int64_t i = 0; i < n; i++) {
         double product = 1;
@@ -46,7 +46,7 @@ static gram_status task(void *argument, const gram_worker *worker)
         first += row_sum(h, i, order, row);
         last += product;
     }
-    h->values[worker->task] = first + (double)n * (double)n * h->product_of_means - 2 * (double)n * last;
+    h->values[draw] = first + (double)n * (double)n * h->product_of_means - 2 * (double)n * last;
     return GRAM_OK;
 }
 
@@ -78,15 +78,14 @@ gram_status gram_dhsic_shuffled(gram_context *context, int variables, gram_kerne
 {
     gram_status status = GRAM_OK;
     const int64_t n = points[0]->n;
-    dhsic h = {
-        .shuffles = {gram_context_seed(context), n}, .variables = variables, .product_of_means = 1, .values = values};
+    dhsic h = {.shuffles = {gram_context_seed(context), n, 0},
+               .variables = variables,
+               .product_of_means = 1,
+               .values = values};
     for (int v = 0; v < variables; v++) TRY(make_variable(context, kernels[v], points[v], &h, v));
-    const gram_sweep sweep = {.what = "permutations",
-                              .tasks = count,
-                              .scratch_bytes = (size_t)(n * (1 + variables)) * sizeof(double),
-                              .run = task,
-                              .argument = &h};
-    TRY(gram_sweep_run(context, &sweep));
+    const gram_sweep sweep = {
+        .scratch_bytes = (size_t)(n * (1 + variables)) * sizeof(double), .run = task, .argument = &h};
+    TRY(gram_shuffles_run(context, &h.shuffles, count, &sweep, values));
     *scale = (double)n * (double)n * fabs(h.product_of_means);
 done:
     for (int v = 0; v < variables; v++) {

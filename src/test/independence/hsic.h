@@ -4,6 +4,7 @@
 
 #include <gram/hsic.h>
 
+#include "base/sweep.h"
 #include "tile/pair_sums.h"
 
 /* What the moments need of one centred matrix C: tr C, tr C^2, sum_i C_ii^2. */
@@ -21,9 +22,15 @@ double gram_hsic_shuffle_variance(double n, const gram_hsic_traces *c, const gra
 typedef struct gram_shuffles {
     uint64_t seed;
     int64_t n;
+    int64_t first; /* draw of the tasks of gram_shuffles_run */
 } gram_shuffles;
 
 void gram_shuffle(const gram_shuffles *shuffles, int variable, int64_t draw, int64_t *order);
+
+/* values[b] for b < count: task k of the sweep makes that of b = shuffles->first + k. With several ranks each makes some of them, rank 0 the first, and
+ * all get all of them. */
+gram_status gram_shuffles_run(gram_context *context, gram_shuffles *shuffles, int64_t count, const gram_sweep *sweep,
+                              double *values);
 
 /* values[b] = n^2 HSIC with the rows of y in shuffle b; b = 0 is the observed order. *rank gets the factors' ranks, or 0 and 0 if
  * whole matrices were shuffled. */

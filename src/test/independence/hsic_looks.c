@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/distribution_tails.h"
+#include "base/ranks/collective.h"
 #include "kernel/kernel_widen.h"
 #include "points/points.h"
 #include "solve/pivoted_cholesky.h"
@@ -251,18 +252,30 @@ static gram_status task(void *argument, const gram_worker *worker)
     looks *l = argument;
     int64_t *order = worker->scratch;
     void *rest = order + l->shuffles.n;
+    const int64_t draw = l->shuffles.first + worker->task;
     double values[PAIRS];
     int best = 0;
-    gram_shuffle(&l->shuffles, 1, worker->task, order);
+    gram_shuffle(&l->shuffles, 1, draw, order);
     if (l->x.entries)
         values_of_entries(l, order, rest, values);
     else
         values_of_factors(l, order, rest, values);
-    l->score[worker->task] = largest_score(l, values, worker->task == 0 ? TIE : 0, &best);
-    if (worker->task > 0) return GRAM_OK;
+    l->score[draw] = largest_score(l, values, draw == 0 ? TIE : 0, &best);
+    if (draw > 0) return GRAM_OK;
     memcpy(l->observed, values, sizeof values);
     l->best = best;
     return GRAM_OK;
+}
+
+/* What rank 0 saw without a shuffle. */
+static gram_status share_observed(gram_context *context, looks *l)
+{
+    gram_status status = GRAM_OK;
+    if (!gram_ranks_share(context, l->shuffles.n)) return status;
+    TRY(gram_ranks_broadcast(context, 0, l->observed, sizeof l->observed));
+    TRY(gram_ranks_broadcast(context, 0, &l->best, sizeof l->best));
+done:
+    return status;
 }
 
 /* Means and deviations of all looks; those that shuffles hardly change have none. */
@@ -331,19 +344,17 @@ gram_status gram_hsic_aggregated(gram_context *context, gram_kernel *const *kern
                                  int64_t count, gram_hsic_result *result)
 {
     gram_status status = GRAM_OK;
-    looks l = {.shuffles = {gram_context_seed(context), points[0]->n}};
+    looks l = {.shuffles = {gram_context_seed(context), points[0]->n, 0}};
     int64_t scratch = 0;
     TRY(gram_take(context, "hsic_test: permutations", count, sizeof *l.score, (void **)&l.score));
     TRY(choose_kernels(context, kernels ? kernels[0] : NULL, points[0], &l.x));
     TRY(choose_kernels(context, kernels ? kernels[1] : NULL, points[1], &l.y));
     TRY(make_sides(context, points, count, &l, &scratch));
     find_moments(&l);
-    const gram_sweep sweep = {.what = "permutations",
-                              .tasks = count,
-                              .scratch_bytes = (size_t)(scratch + points[0]->n) * sizeof(double),
-                              .run = task,
-                              .argument = &l};
-    TRY(gram_sweep_run(context, &sweep));
+    const gram_sweep sweep = {
+        .scratch_bytes = (size_t)(scratch + points[0]->n) * sizeof(double), .run = task, .argument = &l};
+    TRY(gram_shuffles_run(context, &l.shuffles, count, &sweep, l.score));
+    TRY(share_observed(context, &l));
     tell_best(&l, count, result);
 done:
     free_side(context, &l.x);

@@ -10,6 +10,7 @@
 
 #include <gram/random.h>
 
+#include "base/ranks/collective.h"
 #include "points/points.h"
 #include "solve/pivoted_cholesky.h"
 #include "test/independence/hsic.h"
@@ -23,6 +24,25 @@ void gram_shuffle(const gram_shuffles *shuffles, int variable, int64_t draw, int
     else
         gram_random_permutation((gram_random){shuffles->seed, RANDOM_STREAM + (uint64_t)variable}, (uint64_t)draw,
                                 shuffles->n, order);
+}
+
+gram_status gram_shuffles_run(gram_context *context, gram_shuffles *shuffles, int64_t count, const gram_sweep *sweep,
+                              double *values)
+{
+    gram_status status = GRAM_OK;
+    const int spread = gram_ranks_share(context, shuffles->n);
+    gram_sweep own = *sweep;
+    int64_t end = count;
+    shuffles->first = 0;
+    if (spread) gram_ranks_part(context, count, gram_rank(context), &shuffles->first, &end);
+    own.what = "permutations";
+    own.tasks = end - shuffles->first;
+    if (own.tasks > 0) TRY(gram_sweep_run(context, &own));
+    if (!spread) goto done;
+    TRY(gram_ranks_gather(context, "permutations", count, 1, values));
+    gram_ranks_note(context, "permutations", 0);
+done:
+    return status;
 }
 
 /* ---- by factors ---- */
@@ -40,7 +60,8 @@ static gram_status factors_task(void *argument, const gram_worker *worker)
     double *product = worker->scratch, *rows = product + r * s;
     void *rest = rows + CHUNK * s;
     int64_t *order = rest;
-    gram_shuffle(&f->shuffles, 1, worker->task, order);
+    const int64_t draw = f->shuffles.first + worker->task;
+    gram_shuffle(&f->shuffles, 1, draw, order);
     memset(product, 0, (size_t)(r * s) * sizeof *product);
     for (int64_t first = 0; first < n; first += CHUNK) {
         const int64_t count = n - first < CHUNK ? n - first : CHUNK;
@@ -51,21 +72,17 @@ static gram_status factors_task(void *argument, const gram_worker *worker)
     }
     double sum = 0;
     for (int64_t i = 0; i < r * s; i++) sum += product[i] * product[i];
-    f->values[worker->task] = sum;
+    f->values[draw] = sum;
     return GRAM_OK;
 }
 
 static gram_status shuffle_factors(gram_context *context, const gram_pivoted *a, const gram_pivoted *b, int64_t count,
                                    double *values)
 {
-    by_factors f = {{gram_context_seed(context), a->n}, a, b, values};
+    by_factors f = {{gram_context_seed(context), a->n, 0}, a, b, values};
     const int64_t numbers = a->rank * b->rank + CHUNK * b->rank + a->n;
-    const gram_sweep sweep = {.what = "permutations",
-                              .tasks = count,
-                              .scratch_bytes = (size_t)numbers * sizeof(double),
-                              .run = factors_task,
-                              .argument = &f};
-    return gram_sweep_run(context, &sweep);
+    const gram_sweep sweep = {.scratch_bytes = (size_t)numbers * sizeof(double), .run = factors_task, .argument = &f};
+    return gram_shuffles_run(context, &f.shuffles, count, &sweep, values);
 }
 
 /* ---- by matrices ---- */
@@ -82,7 +99,8 @@ static gram_status matrices_task(void *argument, const gram_worker *worker)
     const int64_t n = f->shuffles.n;
     int64_t *order = worker->scratch;
     double total = 0;
-    gram_shuffle(&f->shuffles, 1, worker->task, order);
+    const int64_t draw = f->shuffles.first + worker->task;
+    gram_shuffle(&f->shuffles, 1, draw, order);
     for (int64_t i = 0; i < n; i++) {
         const double *c = f->c + i * n, *d = f->d + order[i] * n;
         double even = 0, odd = 0;
@@ -94,7 +112,7 @@ static gram_status matrices_task(void *argument, const gram_worker *worker)
         if (j < i) even += c[j] * d[order[j]];
         total += 2 * (even + odd) + c[i] * d[order[i]];
     }
-    f->values[worker->task] = total;
+    f->values[draw] = total;
     return GRAM_OK;
 }
 
@@ -120,17 +138,13 @@ static gram_status shuffle_matrices(gram_context *context, const gram_kernel *ke
 {
     gram_status status = GRAM_OK;
     double *c = NULL, *d = NULL;
-    by_matrices f = {.shuffles = {gram_context_seed(context), x->n}, .values = values};
+    by_matrices f = {.shuffles = {gram_context_seed(context), x->n, 0}, .values = values};
     TRY(make_matrix(context, kernel_x, x, &c));
     TRY(make_matrix(context, kernel_y, y, &d));
     f.c = c;
     f.d = d;
-    const gram_sweep sweep = {.what = "permutations",
-                              .tasks = count,
-                              .scratch_bytes = (size_t)x->n * sizeof(int64_t),
-                              .run = matrices_task,
-                              .argument = &f};
-    TRY(gram_sweep_run(context, &sweep));
+    const gram_sweep sweep = {.scratch_bytes = (size_t)x->n * sizeof(int64_t), .run = matrices_task, .argument = &f};
+    TRY(gram_shuffles_run(context, &f.shuffles, count, &sweep, values));
 done:
     gram_give(context, c);
     gram_give(context, d);

@@ -44,6 +44,15 @@ static void close_level(gram_tuning *t, int which, void *work)
     gram_give(t->context, w);
 }
 
+static void begin_descent(gram_tuning *t, int which)
+{
+    level_work *w = t->levels[which].work;
+    const gram_gp_engine *engine = gram_gp_tuning_of(t)->engine;
+    if (!w || !engine->forget) return;
+    engine->forget(w->memo);
+    w->memo = NULL;
+}
+
 static void copy_rows(const gram_level *level, const gram_gp_options *all, level_work *w)
 {
     const int64_t n = level->sample.n, columns = all->columns;
@@ -283,6 +292,7 @@ static gram_tuning_method method_of(const gram_gp_engine *engine)
                                 .bounds = gram_gp_tuning_bounds,
                                 .open = open_level,
                                 .close = close_level,
+                                .begin = begin_descent,
                                 .evaluate = evaluate,
                                 .objective = objective,
                                 .tolerance = tolerance,
