@@ -12,7 +12,7 @@
 #include "base/sweep.h"
 #include "features/equations/column_products.h"
 
-enum { WIDE = 384, LINE = 8 };
+enum { WIDE = 384, LINE = 8, OWN_WIDE = 240, OWN_LINE = 48 };
 
 typedef struct product_work {
     const gram_product_rows *r;
@@ -94,10 +94,10 @@ static gram_status product_task(void *argument, const gram_worker *worker)
 
 gram_status gram_feature_products(gram_context *context, const gram_product_rows *rows, double *products)
 {
-    const int64_t parts = (rows->width + WIDE - 1) / WIDE,
-                  block = ((rows->width + parts - 1) / parts + LINE - 1) / LINE * LINE,
+    const int own = has_own(context), wide = own ? OWN_WIDE : WIDE, line = own ? OWN_LINE : LINE;
+    const int64_t parts = (rows->width + wide - 1) / wide,
+                  block = ((rows->width + parts - 1) / parts + line - 1) / line * line,
                   blocks = (rows->width + block - 1) / block;
-    const int own = has_own(context);
     product_work work = {rows, block, own, products};
     const gram_sweep sweep = {.what = "features",
                               .tasks = blocks * (blocks + 1) / 2,
