@@ -112,6 +112,8 @@ gram_status gram_solve_landmarks(gram_context *context, gram_problem *problem, c
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)ridge.p, (int)problem->m, 1,
                 gram_feature_factor(map), (int)ridge.p, s->a, (int)problem->m);
     gram_blas_leave(blas);
+    s->noise = ridge.left; /* it changes hands */
+    ridge.left = NULL;
     s->rank = ridge.p;
     s->iterations = ridge.passes;
     s->reduced_error = ridge.residual;
