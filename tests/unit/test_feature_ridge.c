@@ -454,9 +454,10 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_the_twin),    cmocka_unit_test(raw_products), cmocka_unit_test(certificate),
-        cmocka_unit_test(kept_residuals),      cmocka_unit_test(estimated_leverages),
-        cmocka_unit_test(sampled_certificate), cmocka_unit_test(variances),    cmocka_unit_test(all_rows),
+        cmocka_unit_test(against_the_twin),    cmocka_unit_test(raw_products),
+        cmocka_unit_test(certificate),         cmocka_unit_test(kept_residuals),
+        cmocka_unit_test(estimated_leverages), cmocka_unit_test(sampled_certificate),
+        cmocka_unit_test(variances),           cmocka_unit_test(all_rows),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

@@ -15,7 +15,7 @@ typedef struct gram_column_block {
 enum { GRAM_COLUMN_PRODUCTS_DEEP = 256 };
 
 /* Bytes of scratch, aligned to 64, for blocks of at most that many columns: both sides of 256 rows, whole tiles of them. */
-#define GRAM_COLUMN_PRODUCTS_SCRATCH(columns) \
+#define GRAM_COLUMN_PRODUCTS_SCRATCH(columns)                                                                          \
     ((size_t)(2 * (columns) + 64) * GRAM_COLUMN_PRODUCTS_DEEP * sizeof(double))
 
 /* out += X'X in that block, where it is in the lower triangle; out is width x width. */

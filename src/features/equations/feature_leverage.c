@@ -22,9 +22,9 @@
 
 enum { BLOCK = 256, PROJECTIONS = 64, ROWS_FOR_EACH = 20, SLICE = 1 << 14, TRIED = 256 };
 
-static const double HIGH = 0.05; /* estimates above it are not good enough */
+static const double HIGH = 0.05;  /* estimates above it are not good enough */
 static const double NEAR = 0.002; /* leverages in f32 and f64: nearer than estimates are to what they estimate */
-static const double MUCH = 1e10; /* operations: below, all are exact */
+static const double MUCH = 1e10;  /* operations: below, all are exact */
 static const uint64_t STREAM = 0x6c65766572616765U;
 
 static int64_t least(int64_t a, int64_t b)
@@ -186,8 +186,7 @@ static gram_status project_slice(gram_context *context, const projection *j, con
             for (int64_t o = 0; o < r->q; o++) value -= t[o] * j->beside[o * PROJECTIONS + c];
             squares += value * value;
         }
-        leverage[first + k] =
-            gram_problem_weight(r->problem, i) * (squares + gram_ridge_constants(r, i, work));
+        leverage[first + k] = gram_problem_weight(r->problem, i) * (squares + gram_ridge_constants(r, i, work));
     }
 done:
     gram_points_release(some);
@@ -236,8 +235,7 @@ static gram_status try_f32(gram_context *context, const leverages *s, int *well)
     TRY(gram_take(context, "leave-one-out", 2 * tried, sizeof *values, (void **)&values));
     for (int64_t k = 0; k < tried; k++) which[k] = k * n / tried;
     TRY(gram_points_gather(context, s->r->problem->x, tried, which, &some));
-    for (int single = 0; single < 2; single++)
-        TRY(project(context, s, single, some, which, values + single * tried));
+    for (int single = 0; single < 2; single++) TRY(project(context, s, single, some, which, values + single * tried));
     *well = 1;
     for (int64_t k = 0; k < tried; k++)
         if (!(fabs(values[k] - values[tried + k]) <= NEAR)) *well = 0;

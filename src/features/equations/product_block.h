@@ -51,7 +51,8 @@ GRAM_INLINE void NAME(add)(const FLOAT *sums, int64_t high, int64_t wide, int64_
 void NAME(gram_column_products)(const gram_column_block *block, const FLOAT *x, double *out, void *scratch)
 {
     const int64_t high = block->high, wide = block->wide, ld = block->width;
-    FLOAT *a = scratch, *b = a + DEEP * ((high + TALL - 1) / TALL * TALL), sums[TALL * 3 * LANES] __attribute__((aligned(64)));
+    FLOAT *a = scratch, *b = a + DEEP * ((high + TALL - 1) / TALL * TALL),
+          sums[TALL * 3 * LANES] __attribute__((aligned(64)));
     for (int64_t first = 0; first < block->rows; first += DEEP) {
         const int64_t rows = block->rows - first < DEEP ? block->rows - first : DEEP;
         NAME(pack)(rows, ld, x + first * ld + block->i, high, TALL, a);
@@ -61,8 +62,9 @@ void NAME(gram_column_products)(const gram_column_block *block, const FLOAT *x, 
                 const int64_t offset = block->i + i - block->j - j;
                 if (offset + TALL <= 0) continue;
                 NAME(multiply)(rows, a + i * rows, b + j * rows, sums);
-                NAME(add)(sums, high - i < TALL ? high - i : TALL, wide - j < NAME(WIDE) ? wide - j : NAME(WIDE), offset,
-                          out + (block->i + i) * ld + block->j + j, ld);
+                NAME(add)
+                (sums, high - i < TALL ? high - i : TALL, wide - j < NAME(WIDE) ? wide - j : NAME(WIDE), offset,
+                 out + (block->i + i) * ld + block->j + j, ld);
             }
     }
 }
