@@ -6,7 +6,7 @@
 
 GRAM_BEGIN
 
-/* How they are chosen. Rules that must look at many columns of K do so on max(10,000, 5 M) rows at most, drawn by the seed. */
+/* How they are chosen. Rules that must look at many columns of K do so on max(5,000, 5 M) rows at most, drawn by the seed. */
 typedef enum gram_landmark_rule {
     GRAM_LANDMARKS_CHOLESKY =
         0, /* randomly pivoted Cholesky: each with the probability of what those before it leave of k(x, x) */

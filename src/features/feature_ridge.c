@@ -322,6 +322,7 @@ void gram_feature_ridge_free(gram_context *context, gram_feature_ridge *r)
     gram_give(context, r->factor);
     gram_give(context, r->shared);
     gram_give(context, r->small);
+    gram_give(context, r->left);
     *r = (gram_feature_ridge){0};
 }
 
@@ -398,7 +399,7 @@ done:
     return status;
 }
 
-/* left = Phi'W (y - T b - Phi c) - ridge c with the kernel itself: K_P (L^-T c), and L^-1 K_P'. */
+/* left = Phi'W (y - T b - Phi c) - ridge c with the kernel itself: K_P (L^-T c), and L^-1 K_P'. r->left is y - T b - Phi c. */
 static gram_status left_by_rows(gram_context *context, const gram_feature_ridge *r, const double *c, const double *b,
                                 double *left)
 {
@@ -406,8 +407,7 @@ static gram_status left_by_rows(gram_context *context, const gram_feature_ridge 
     const gram_problem *problem = r->problem;
     const int64_t p = r->p, m = r->m, n = problem->n;
     const double *l = gram_feature_factor(r->map);
-    double *u = NULL, *a = NULL, *part;
-    TRY(gram_take(context, "residuals", least(SLICE, n) * m, sizeof *u, (void **)&u));
+    double *a = NULL, *part;
     TRY(gram_take(context, "residuals", 2 * p * m, sizeof *a, (void **)&a));
     part = a + p * m;
     memcpy(a, c, (size_t)(p * m) * sizeof *a);
@@ -417,7 +417,7 @@ static gram_status left_by_rows(gram_context *context, const gram_feature_ridge 
     gram_blas_leave(blas);
     memset(left, 0, (size_t)(p * m) * sizeof *left);
     for (int64_t first = 0; first < n; first += SLICE)
-        TRY(add_rows(context, r, first, least(SLICE, n - first), a, b, u, part, left));
+        TRY(add_rows(context, r, first, least(SLICE, n - first), a, b, r->left + first * m, part, left));
     blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, (int)m, 1, l, (int)p, left,
                 (int)m);
@@ -425,8 +425,13 @@ static gram_status left_by_rows(gram_context *context, const gram_feature_ridge 
     for (int64_t k = 0; k < p * m; k++) left[k] -= r->ridge * c[k];
 done:
     gram_give(context, a);
-    gram_give(context, u);
     return status;
+}
+
+static void drop_left(gram_context *context, gram_feature_ridge *r)
+{
+    gram_give(context, r->left);
+    r->left = NULL;
 }
 
 /* c += (G + ridge)^-1 left while that halves the residual, and at least once looked at. */
@@ -435,13 +440,17 @@ static gram_status repair(gram_context *context, gram_feature_ridge *r, double *
     gram_status status = GRAM_OK;
     const int64_t numbers = r->p * r->m;
     double *best = NULL, before = INFINITY;
+    int current = 0; /* r->left is that of c */
     TRY(gram_take(context, "features", numbers, sizeof *best, (void **)&best));
+    TRY(gram_take(context, "residuals", r->problem->n * r->m, sizeof *r->left, (void **)&r->left));
     for (r->passes = 0; r->passes < MOST_PASSES; r->passes++) {
         find_constants(r, c, b);
         TRY(left_by_rows(context, r, c, b, left));
         r->residual = relative(r, left);
+        current = 1;
         if (!(r->residual < before / 2)) {
-            if (r->residual > before) memcpy(c, best, (size_t)numbers * sizeof *c);
+            current = !(r->residual > before);
+            if (!current) memcpy(c, best, (size_t)numbers * sizeof *c);
             r->residual = fmin(r->residual, before);
             break;
         }
@@ -452,7 +461,9 @@ static gram_status repair(gram_context *context, gram_feature_ridge *r, double *
         gram_equations_solve(r->p, r->factor, r->m, left);
         gram_blas_leave(blas);
         for (int64_t k = 0; k < numbers; k++) c[k] += left[k];
+        current = 0;
     }
+    if (!current) drop_left(context, r);
 done:
     gram_give(context, best);
     return status;
@@ -548,6 +559,7 @@ gram_status gram_feature_ridge_solve(gram_context *context, const char *who, gra
             "%s: the normal equations of %lld features are singular to working precision; a larger lambda helps", who,
             (long long)p);
     r->residual = relative(r, left);
+    drop_left(context, r);
     if (r->raw) TRY(repair(context, r, c, b, left));
     find_constants(r, c, b);
     TRY(gram_ridge_find_sizes(context, r));

@@ -21,6 +21,7 @@ typedef struct gram_feature_ridge {
     double trace, missed; /* of K and of K - Phi Phi' over the rows, where |phi|^2 says it (nystrom); else NaN */
     double residual;      /* |g - (G + ridge) c|/|g|, the worst target */
     int64_t passes;       /* over the rows, to repair it */
+    double *left;         /* n x m: y - T b - Phi c, where the last of these passes was over the solution; else NULL */
     double effective_dimension, log_determinant; /* tr Phi Phi' A^-1, log |A|, A = Phi Phi' + ridge W^-1 */
 } gram_feature_ridge;
 

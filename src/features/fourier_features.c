@@ -30,15 +30,17 @@ done:
     return status;
 }
 
-/* Cosines, then sines, of a row's angles. */
+/* Cosines, then sines, of a row's angles; `out` need not be aligned as vectors are. */
 static void put_waves(const gram_feature_strips *s, const double *angles, double *waves, double *out)
 {
     const gram_vecmath_f64 *v = &s->vecmath->f64;
     const int64_t count = s->map->arrays[0].rows;
     v->cos((int)s->padded, angles, waves);
-    for (int64_t f = 0; f < count; f++) out[f] = s->height * waves[f];
+    v->affine((int)s->padded, s->height, 0, waves, waves);
+    memcpy(out, waves, (size_t)count * sizeof *out);
     v->sin((int)s->padded, angles, waves);
-    for (int64_t f = 0; f < count; f++) out[count + f] = s->height * waves[f];
+    v->affine((int)s->padded, s->height, 0, waves, waves);
+    memcpy(out + count, waves, (size_t)count * sizeof *out);
 }
 
 /* The same in f32, of quarters of turns: `waves` has room for twice `padded` of them. */

@@ -170,6 +170,74 @@ static void raw_products(void **state)
     world_free(&v);
 }
 
+/* Many rows for few landmarks, `offset` away from 0: f32 does not see them apart where that is large, and the estimates are as good nevertheless. */
+static void estimate_far_away(gram_context *context, double offset)
+{
+    enum { ROWS = 63000, LANDMARKS = 400 };
+    double *x = test_random(11, ROWS * D, -1, 1), *y = test_random(12, ROWS, -1, 1), *h[2], mean = 0, b[1];
+    double *c = test_numbers(LANDMARKS);
+    gram_features_options options;
+    gram_features *map = NULL;
+    gram_feature_ridge r;
+    gram_problem problem = {0};
+    int64_t estimated[2];
+    for (int64_t k = 0; k < ROWS * D; k++) x[k] += offset;
+    gram_points *points = test_points(context, ROWS, D, x);
+    gram_kernel *kernel = test_kernel(context, "rbf(ell=0.2)");
+    gram_features_options_init(&options, sizeof options);
+    options.kind = GRAM_FEATURES_NYSTROM;
+    options.dimension = LANDMARKS;
+    OK(context, gram_features_make(context, kernel, D, points, &options, &map));
+    OK(context, gram_problem_make(context, "test", kernel, points, 1, y, 1, NULL, &problem));
+    OK(context, gram_problem_set_lambda(context, "test", 1e-6, &problem));
+    OK(context, gram_problem_set_unpenalised(context, "test", 1, 0, NULL, &problem));
+    OK(context, gram_feature_ridge_make(context, map, &problem, 0, &r));
+    OK(context, gram_feature_ridge_solve(context, "test", &r, 1e-6 * ROWS, c, b));
+    for (int exact = 0; exact < 2; exact++) {
+        h[exact] = test_numbers(ROWS);
+        OK(context, gram_feature_ridge_leverage(context, &r, exact, h[exact], &estimated[exact]));
+    }
+    assert_true(estimated[0] > ROWS / 2 && estimated[1] == 0);
+    for (int64_t i = 0; i < ROWS; i++) {
+        mean += fabs(h[0][i] - h[1][i]) / h[1][i] / ROWS;
+        assert_true(fabs(h[0][i] - h[1][i]) < 0.05);
+    }
+    assert_true(mean > 0.05 && mean < 0.2); /* sqrt(2/64) times the mean of |normal|, 0.14 */
+    gram_feature_ridge_free(context, &r);
+    gram_problem_free(context, &problem);
+    gram_features_destroy(map);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    free(x), free(y), free(h[0]), free(h[1]), free(c);
+}
+
+static void estimated_leverages(void **state)
+{
+    estimate_far_away(*state, 0);
+    estimate_far_away(*state, 30000);
+}
+
+/* The residuals that a fit keeps are those of its own values. */
+static void kept_residuals(void **state)
+{
+    gram_context *context = *state;
+    world v;
+    double c[P * M], b[M];
+    gram_feature_ridge r;
+    world_make(context, &SETTINGS[0], 1e-4, &v);
+    OK(context, gram_feature_ridge_make(context, v.map, &v.problem, 1e-4 * N, &r));
+    OK(context, gram_feature_ridge_solve(context, "test", &r, 1e-4 * N, c, b));
+    assert_non_null(r.left);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t o = 0; o < M; o++) {
+            double left = v.y[i * M + o] - b[o];
+            for (int64_t k = 0; k < P; k++) left -= v.z[i * P + k] * c[k * M + o];
+            assert_true(fabs(left - r.left[i * M + o]) < 1e-9);
+        }
+    gram_feature_ridge_free(context, &r);
+    world_free(&v);
+}
+
 static gram_krr *fit(gram_context *context, const char *text, gram_points *points, const double *y,
                      const gram_krr_options *options)
 {
@@ -386,8 +454,10 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_the_twin),    cmocka_unit_test(raw_products), cmocka_unit_test(certificate),
-        cmocka_unit_test(sampled_certificate), cmocka_unit_test(variances),    cmocka_unit_test(all_rows),
+        cmocka_unit_test(against_the_twin),    cmocka_unit_test(raw_products),
+        cmocka_unit_test(certificate),         cmocka_unit_test(kept_residuals),
+        cmocka_unit_test(estimated_leverages), cmocka_unit_test(sampled_certificate),
+        cmocka_unit_test(variances),           cmocka_unit_test(all_rows),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

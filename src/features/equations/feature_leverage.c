@@ -3,11 +3,15 @@
  *
  * Where rows are many, most leverages are small (they add up to at most p), and what is wanted of them is 1 - h: rough estimates will do.
  * With k columns B of independent normal numbers, |R^-1 phi|^2 is the mean of k squares of B'R^-1 phi, to sqrt(2/k) of itself (Johnson and
- * Lindenstrauss 1984; for leverages Drineas et al. 2012): n p k operations. Rows whose estimate is above HIGH are then made exactly. */
+ * Lindenstrauss 1984; for leverages Drineas et al. 2012): n p k operations. Rows whose estimate is above HIGH are then made exactly.
+ *
+ * For landmarks that is a product of K(X, P) with k columns, which f32 makes in half the time; how well depends on the kernel, the data and U, so that
+ * some rows are made in both first, and f64 is taken where they are not near enough. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
+#include <gram/matrix.h>
 #include <gram/random.h>
 
 #include "base/ranks/collective.h"
@@ -16,10 +20,11 @@
 #include "points/points.h"
 #include "solve/small_system.h"
 
-enum { BLOCK = 256, PROJECTIONS = 64, ROWS_FOR_EACH = 20 };
+enum { BLOCK = 256, PROJECTIONS = 64, ROWS_FOR_EACH = 20, SLICE = 1 << 14, TRIED = 256 };
 
-static const double HIGH = 0.05; /* estimates above it are not good enough */
-static const double MUCH = 1e10; /* operations: below, all are exact */
+static const double HIGH = 0.05;  /* estimates above it are not good enough */
+static const double NEAR = 0.002; /* leverages in f32 and f64: nearer than estimates are to what they estimate */
+static const double MUCH = 1e10;  /* operations: below, all are exact */
 static const uint64_t STREAM = 0x6c65766572616765U;
 
 static int64_t least(int64_t a, int64_t b)
@@ -140,6 +145,121 @@ static void draw_directions(int64_t p, const double *u, double *directions)
     gram_blas_leave(blas);
 }
 
+/* ---- by products with K ---- */
+
+typedef struct projection {
+    const gram_feature_ridge *r;
+    const double *directions;
+    gram_points *landmarks; /* in the precision of the product */
+    double *beside;         /* q x PROJECTIONS: what T takes off */
+    double *room;           /* SLICE x PROJECTIONS */
+    float *narrow;          /* SLICE x d; NULL: in f64 */
+} projection;
+
+static gram_status give_points(gram_context *context, const gram_points *x, int64_t first, int64_t rows, float *narrow,
+                               gram_points **points)
+{
+    if (!narrow) return gram_points_part(context, x, first, rows, points);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t l = 0; l < x->d; l++) narrow[i * x->d + l] = (float)x->f64[(first + i) * x->ld + l];
+    return gram_points_create_f32(context, rows, x->d, narrow, x->d, points);
+}
+
+/* Leverages of rows `first` on of the points; which: their numbers in the problem, NULL: the same. */
+static gram_status project_slice(gram_context *context, const projection *j, const gram_points *x, int64_t first,
+                                 int64_t rows, const int64_t *which, double *leverage)
+{
+    gram_status status = GRAM_OK;
+    const gram_feature_ridge *r = j->r;
+    gram_points *some = NULL;
+    double *work = NULL;
+    TRY(gram_take(context, "leave-one-out", 2 * r->q + 1, sizeof *work, (void **)&work));
+    TRY(give_points(context, x, first, rows, j->narrow, &some));
+    TRY(gram_matrix_product(context, r->map->kernel, some, j->landmarks, PROJECTIONS, j->directions, PROJECTIONS,
+                            j->room, PROJECTIONS));
+    for (int64_t k = 0; k < rows; k++) {
+        const int64_t i = which ? which[first + k] : first + k;
+        const double *t = r->problem->t + i * r->q, *row = j->room + k * PROJECTIONS;
+        double squares = 0;
+        for (int c = 0; c < PROJECTIONS; c++) {
+            double value = row[c];
+            for (int64_t o = 0; o < r->q; o++) value -= t[o] * j->beside[o * PROJECTIONS + c];
+            squares += value * value;
+        }
+        leverage[first + k] = gram_problem_weight(r->problem, i) * (squares + gram_ridge_constants(r, i, work));
+    }
+done:
+    gram_points_release(some);
+    gram_give(context, work);
+    return status;
+}
+
+static gram_status project(gram_context *context, const leverages *s, int single, const gram_points *x,
+                           const int64_t *which, double *leverage)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *own = s->r->map->own;
+    const int64_t p = s->r->p, q = s->r->q, d = own->d;
+    projection j = {.r = s->r, .directions = s->directions};
+    float *narrow = NULL;
+    TRY(gram_take(context, "leave-one-out", (SLICE + q) * PROJECTIONS, sizeof *j.room, (void **)&j.room));
+    j.beside = j.room + SLICE * PROJECTIONS;
+    if (single) {
+        TRY(gram_take(context, "leave-one-out", (SLICE + p) * d, sizeof *narrow, (void **)&narrow));
+        j.narrow = narrow;
+    }
+    TRY(give_points(context, own, 0, p, single ? narrow + SLICE * d : NULL, &j.landmarks));
+    const int blas = gram_blas_enter();
+    if (q > 0)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)q, PROJECTIONS, (int)p, 1, s->shared, (int)p,
+                    s->directions, PROJECTIONS, 0, j.beside, PROJECTIONS);
+    gram_blas_leave(blas);
+    for (int64_t first = 0; first < x->n; first += SLICE)
+        TRY(project_slice(context, &j, x, first, least(SLICE, x->n - first), which, leverage));
+done:
+    gram_points_release(j.landmarks);
+    gram_give(context, narrow);
+    gram_give(context, j.room);
+    return status;
+}
+
+/* Does f32 say the same of rows here and there? */
+static gram_status try_f32(gram_context *context, const leverages *s, int *well)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = s->r->problem->n, tried = least(TRIED, n);
+    int64_t *which = NULL;
+    double *values = NULL;
+    gram_points *some = NULL;
+    TRY(gram_take(context, "leave-one-out", tried, sizeof *which, (void **)&which));
+    TRY(gram_take(context, "leave-one-out", 2 * tried, sizeof *values, (void **)&values));
+    for (int64_t k = 0; k < tried; k++) which[k] = k * n / tried;
+    TRY(gram_points_gather(context, s->r->problem->x, tried, which, &some));
+    for (int single = 0; single < 2; single++) TRY(project(context, s, single, some, which, values + single * tried));
+    *well = 1;
+    for (int64_t k = 0; k < tried; k++)
+        if (!(fabs(values[k] - values[tried + k]) <= NEAR)) *well = 0;
+done:
+    gram_points_release(some);
+    gram_give(context, values);
+    gram_give(context, which);
+    return status;
+}
+
+/* ---- all ---- */
+
+/* By U^-T B in s->directions. */
+static gram_status estimate_all(gram_context *context, leverages *s, double *leverage)
+{
+    gram_status status = GRAM_OK;
+    int single = 0;
+    if (!gram_feature_factor(s->r->map)) return run(context, s, s->r->problem->x, leverage);
+    TRY(try_f32(context, s, &single));
+    TRY(project(context, s, single, s->r->problem->x, NULL, leverage));
+done:
+    return status;
+}
+
 /* Estimates, then rows above HIGH once more. */
 static gram_status estimate(gram_context *context, leverages *s, double *leverage, int64_t *estimated)
 {
@@ -152,7 +272,7 @@ static gram_status estimate(gram_context *context, leverages *s, double *leverag
     TRY(gram_take(context, "leave-one-out", n, sizeof *which, (void **)&which));
     draw_directions(p, s->u, directions);
     s->directions = directions;
-    TRY(run(context, s, s->r->problem->x, leverage));
+    TRY(estimate_all(context, s, leverage));
     s->directions = NULL;
     for (int64_t i = 0; i < n; i++)
         if (!(leverage[i] <= HIGH)) which[count++] = i;

@@ -1,6 +1,6 @@
-/* X'X by blocks of columns, each a task: symmetric rank updates on the diagonal (gemm would make both halves), gemm elsewhere. Measured on one core for
- * 4096 rows: gemm of blocks of 256, 384, 512 columns at 40, 44, 45e9 operations a second, so that blocks are some 384 wide and as equal as they
- * can be. */
+/* X'X by blocks of columns, each a task: with AVX-512 by column_products.h, else by BLAS, symmetric rank updates on the diagonal (gemm would make both
+ * halves) and gemm elsewhere. Measured on one core for 4096 rows: gemm of blocks of 256, 384, 512 columns at 40, 44, 45e9 operations a second, so that
+ * blocks are some 384 wide and as equal as they can be. */
 #include "features/equations/feature_products.h"
 
 #include <cblas.h>
@@ -10,14 +10,43 @@
 
 #include "base/lapack.h"
 #include "base/sweep.h"
+#include "features/equations/column_products.h"
 
-enum { WIDE = 384, LINE = 8 };
+enum { WIDE = 384, LINE = 8, OWN_WIDE = 240, OWN_LINE = 48 };
 
 typedef struct product_work {
     const gram_product_rows *r;
     int64_t block;
+    int own; /* by column_products.h */
     double *products;
 } product_work;
+
+#if defined(__x86_64__)
+static int has_own(const gram_context *context)
+{
+    return context->vecmath->isa == GRAM_ISA_AVX512;
+}
+
+static void add_own(const product_work *w, int64_t i, int64_t j, int64_t high, int64_t wide, void *scratch)
+{
+    const gram_column_block block = {w->r->rows, w->r->width, i, j, high, wide};
+    if (w->r->f64)
+        gram_column_products_f64(&block, w->r->f64, w->products, scratch);
+    else
+        gram_column_products_f32(&block, w->r->f32, w->products, scratch);
+}
+#else
+static int has_own(const gram_context *context)
+{
+    (void)context;
+    return 0;
+}
+
+static void add_own(const product_work *w, int64_t i, int64_t j, int64_t high, int64_t wide, void *scratch)
+{
+    (void)w, (void)i, (void)j, (void)high, (void)wide, (void)scratch;
+}
+#endif
 
 static void add_f64(const product_work *w, int64_t i, int64_t j, int64_t high, int64_t wide)
 {
@@ -54,7 +83,9 @@ static gram_status product_task(void *argument, const gram_worker *worker)
     i *= w->block, j *= w->block;
     const int64_t width = w->r->width, high = width - i < w->block ? width - i : w->block,
                   wide = width - j < w->block ? width - j : w->block;
-    if (w->r->f64)
+    if (w->own)
+        add_own(w, i, j, high, wide, worker->scratch);
+    else if (w->r->f64)
         add_f64(w, i, j, high, wide);
     else
         add_f32(w, i, j, high, wide, worker->scratch);
@@ -63,13 +94,16 @@ static gram_status product_task(void *argument, const gram_worker *worker)
 
 gram_status gram_feature_products(gram_context *context, const gram_product_rows *rows, double *products)
 {
-    const int64_t parts = (rows->width + WIDE - 1) / WIDE,
-                  block = ((rows->width + parts - 1) / parts + LINE - 1) / LINE * LINE,
+    const int own = has_own(context), wide = own ? OWN_WIDE : WIDE, line = own ? OWN_LINE : LINE;
+    const int64_t parts = (rows->width + wide - 1) / wide,
+                  block = ((rows->width + parts - 1) / parts + line - 1) / line * line,
                   blocks = (rows->width + block - 1) / block;
-    product_work work = {rows, block, products};
+    product_work work = {rows, block, own, products};
     const gram_sweep sweep = {.what = "features",
                               .tasks = blocks * (blocks + 1) / 2,
-                              .scratch_bytes = rows->f64 ? 0 : (size_t)(block * block) * sizeof(float),
+                              .scratch_bytes = own         ? GRAM_COLUMN_PRODUCTS_SCRATCH(block)
+                                               : rows->f64 ? 0
+                                                           : (size_t)(block * block) * sizeof(float),
                               .run = product_task,
                               .argument = &work,
                               .share_before = rows->share_done,

@@ -112,12 +112,25 @@ done:
 
 /* ---- the report ---- */
 
-/* K [a, 1] for the points: n x (m + 1). */
+/* K a from what it leaves of the targets. */
+static void values_from_left(const gram_problem *p, const gram_solution *s, double *out)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t o = 0; o < p->m; o++)
+            out[i * (p->m + 1) + o] =
+                p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o) - s->noise[i * p->m + o];
+}
+
+/* K [a, 1] for the points: n x (m + 1); of landmarks the last column may be left as it is. */
 static gram_status multiply(gram_context *context, const gram_problem *p, const gram_solution *s, double *out)
 {
     gram_status status = GRAM_OK;
     const int64_t columns = p->m + 1, count = s->centres->n;
     double *v = NULL;
+    if (s->centres != p->x && s->noise) {
+        values_from_left(p, s, out);
+        return GRAM_OK;
+    }
     TRY(gram_take(context, "coefficients and 1", count * columns, sizeof(double), (void **)&v));
     for (int64_t i = 0; i < count; i++) {
         memcpy(v + i * columns, s->a + i * p->m, (size_t)p->m * sizeof *v);
@@ -291,7 +304,7 @@ static gram_status report_landmarks(gram_context *context, const gram_problem *p
                                     gram_solution *s, gram_krr_report *r)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_take(context, "residuals", p->n * p->m, sizeof(double), (void **)&s->noise));
+    if (!s->noise) TRY(gram_take(context, "residuals", p->n * p->m, sizeof(double), (void **)&s->noise));
     TRY(gram_take(context, "residuals", p->n * p->m, sizeof(double), (void **)&s->full));
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t o = 0; o < p->m; o++) {

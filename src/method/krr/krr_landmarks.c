@@ -9,9 +9,13 @@
 
 #include "base/lapack.h"
 #include "base/sweep.h"
+#include "base/system/time_limit.h"
 #include "features/feature_ridge.h"
 #include "method/krr/krr_solution.h"
 #include "points/points.h"
+
+/* What passes take beside the one that made the products: leave-one-out errors of a path of lambda, and exact leverages; with estimates less. */
+static const double PATH = 5, LEVERAGES = 4, SPARE = 0.7;
 
 gram_status gram_landmark_map(gram_context *context, const gram_problem *problem, int64_t count,
                               const gram_krr_options *o, gram_features **map)
@@ -65,6 +69,14 @@ done:
 
 /* ---- the ridge ---- */
 
+/* Will something be over in time that takes `times` those seconds? If not, that is remembered. */
+static int has_time_for(gram_context *context, const char *words, double times, double seconds)
+{
+    if (times * seconds <= SPARE * gram_context_time_left(context)) return 1;
+    gram_time_left_out(context, words);
+    return 0;
+}
+
 /* What is least at the best of the path. */
 static double criterion(const gram_problem *problem, gram_lambda_choice choice, const gram_ridge_point *at)
 {
@@ -102,16 +114,23 @@ gram_status gram_solve_landmarks(gram_context *context, gram_problem *problem, c
     gram_status status = GRAM_OK;
     gram_features *map = NULL;
     gram_feature_ridge ridge = {0};
-    double strength = problem->ridge[0] * gram_problem_weight(problem, 0);
+    gram_lambda_choice choice = options->refine;
+    double strength = problem->ridge[0] * gram_problem_weight(problem, 0), seconds;
     TRY(gram_landmark_map(context, problem, s->plan.landmarks, options, &map));
     TRY(gram_points_gather(context, map->own, map->report.dimension, NULL, &s->centres));
-    TRY(gram_feature_ridge_make(context, map, problem, options->refine ? strength / 100 : strength, &ridge));
-    if (options->refine) TRY(refine(context, problem, options->refine, &ridge, &strength, &s->lambda));
+    const double began = gram_clock();
+    TRY(gram_feature_ridge_make(context, map, problem, choice ? strength / 100 : strength, &ridge));
+    seconds = gram_clock() - began;
+    if (choice == GRAM_LAMBDA_BY_LOO && !has_time_for(context, "lambda by leave-one-out: GCV chose it", PATH, seconds))
+        choice = GRAM_LAMBDA_BY_GCV;
+    if (choice) TRY(refine(context, problem, choice, &ridge, &strength, &s->lambda));
     TRY(gram_feature_ridge_solve(context, "krr_fit", &ridge, strength, s->a, s->b));
     const int blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)ridge.p, (int)problem->m, 1,
                 gram_feature_factor(map), (int)ridge.p, s->a, (int)problem->m);
     gram_blas_leave(blas);
+    s->noise = ridge.left; /* it changes hands */
+    ridge.left = NULL;
     s->rank = ridge.p;
     s->iterations = ridge.passes;
     s->reduced_error = ridge.residual;
@@ -119,7 +138,9 @@ gram_status gram_solve_landmarks(gram_context *context, gram_problem *problem, c
     s->trace_error = ridge.trace > 0 ? ridge.missed / ridge.trace : 0;
     s->effective_dimension = ridge.effective_dimension;
     s->log_determinant = ridge.log_determinant;
-    if (s->plan.leave_one_out) TRY(leave_one_out(context, problem, &ridge, options->leave_one_out > 0, s));
+    if (s->plan.leave_one_out &&
+        (options->leave_one_out > 0 || has_time_for(context, "leave-one-out errors", LEVERAGES, seconds)))
+        TRY(leave_one_out(context, problem, &ridge, options->leave_one_out > 0, s));
     if (options->keep_factor > 0 || (options->keep_factor < 0 && ridge.p <= GRAM_KRR_SMALL_FACTOR))
         TRY(keep_factors(context, &ridge, s));
 done:

@@ -20,8 +20,8 @@ typedef struct gram_solution {
     double *a;            /* count x m coefficients of the centres; count = points of `centres` */
     double *b;            /* q x m: of what no penalty acts on; m constants first, if there are any */
     double *projected;    /* n: P_ii for leave-one-out, NULL if it was not computed */
-    double *noise;        /* n x m: y - b - f, where a is of some rows only; NULL: the ridge times a */
-    double error;         /* |y - b - A a| over the size of the targets, the worst output */
+    double *noise; /* n x m: y - b - f, where a is of some rows only; NULL: not known yet, or the ridge times a */
+    double error;  /* |y - b - A a| over the size of the targets, the worst output */
     double reduced_error; /* landmarks: |g - (G + n lambda) c|/|g| of their normal equations, the worst output */
     double *full;         /* n x m: A^-1 (y - b), where a is of some rows only; NULL: a */
     double jitter;

@@ -19,7 +19,7 @@
 #include "points/points.h"
 #include "solve/pivoted_cholesky.h"
 
-enum { LEAST_ROWS = 10000, ROWS_EACH = 5, CHUNK = 256 };
+enum { LEAST_ROWS = 5000, ROWS_EACH = 5, CHUNK = 256 };
 
 static const double PIVOT_TOLERANCE = 1e-12; /* of the trace: further pivots would make L as good as singular */
 static const double USUAL_RIDGE = 1e-3;      /* of the mean diagonal */
