@@ -85,7 +85,7 @@ typedef enum gram_acquisition_kind {
     GRAM_ACQUISITION_VARIANCE = 5,    /* s: exploration alone */
     GRAM_ACQUISITION_THOMPSON = 6,    /* -f of one draw of the posterior */
     GRAM_ACQUISITION_MEAN =
-        7 /* IMPROVEMENT with s^2/sqrt(s^2 + noise) for s: of the mean, by one more value with noise */
+        7 /* of the least mean, at the points evaluated and at this one, by one more value with noise; as its logarithm */
 } gram_acquisition_kind;
 
 /* "auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson", "mean-ei"; NULL past the end. Static. */

@@ -102,7 +102,7 @@ done:
 static void add_axis(gram_string *script, const gram_variable *v)
 {
     gram_string_add(script, "unset logscale x\nunset xtics\nset xtics\n");
-    if (v->kind == GRAM_VARIABLE_LOG) gram_string_add(script, "set logscale x\nset format x '%%.0e'\n");
+    if (v->kind == GRAM_VARIABLE_LOG) gram_string_add(script, "set logscale x\nset format x '10^{%%T}'\n");
     if (v->kind != GRAM_VARIABLE_LOG) gram_string_add(script, "set format x '%%h'\n");
     gram_script_range(script, "x", v->kind == GRAM_VARIABLE_CATEGORY ? -0.5 : v->lower,
                       v->kind == GRAM_VARIABLE_CATEGORY ? v->upper + 0.5 : v->upper);

@@ -8,7 +8,7 @@
 
 #include "study/study_core.h"
 
-enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20, FEW = 10 };
+enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20, FEW = 10, LEARNT = 3 /* rows that say anything of noise */ };
 static const double NOISY = 1e-4; /* noise over amplitude from which on it matters */
 
 int gram_study_has_values(const gram_study *study)
@@ -23,12 +23,18 @@ static int reckons_with_noise(const gram_study *study)
 {
     const gram_surrogate *s = &study->objective;
     if (!s->kernel || study->options.noise == 0) return 0;
+    if (s->n < LEARNT && isnan(study->options.noise)) return 0;
     return study->options.noise > 0 || study->repeat == GRAM_REPEAT_DIFFERENT || s->noise > NOISY * s->amplitude;
 }
 
 int gram_study_is_noisy(const gram_study *study)
 {
     return reckons_with_noise(study) && (study->repeat != GRAM_REPEAT_EQUAL || study->options.noise > 0);
+}
+
+int gram_study_noise_is_known(const gram_study *study)
+{
+    return study->repeat == GRAM_REPEAT_DIFFERENT || study->options.noise > 0;
 }
 
 int gram_study_needs_repeat(const gram_study *study, double expected)
@@ -68,10 +74,9 @@ static gram_repeat find_repeat(const gram_study *study)
 /* With noise that is known to be there, the two acquisitions that reckon with it take turns: one looks for other hollows, one goes back to the best. */
 gram_acquisition_kind gram_study_kind(const gram_study *study)
 {
-    const int known = study->repeat == GRAM_REPEAT_DIFFERENT || study->options.noise > 0;
     if (study->options.acquisition != GRAM_ACQUISITION_AUTO) return study->options.acquisition;
     if (!reckons_with_noise(study) || study->options.constraints > 0) return GRAM_ACQUISITION_IMPROVEMENT;
-    return known && study->count % 2 ? GRAM_ACQUISITION_MEAN : GRAM_ACQUISITION_NOISY;
+    return gram_study_noise_is_known(study) && study->count % 2 ? GRAM_ACQUISITION_MEAN : GRAM_ACQUISITION_NOISY;
 }
 
 double gram_study_noise(const gram_study *study)
