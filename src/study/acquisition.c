@@ -16,7 +16,7 @@
  * Given a draw, f is known at the points evaluated, so noisy improvement never goes back to them; what is recommended in the end is where the
  * mean is least. A noisy value at u moves the mean at u and at the rows by (v_u, c_1, ..., c_n)/sqrt(v_u + noise) times a standard normal number, v_u the
  * variance at u, c_i its covariance with row i; the improvement of the least of these means is that of a set of lines (W. Scott, P. Frazier and W. Powell, The correlated
- * knowledge gradient for simulation optimization of continuous parameters, SIAM J. Optimization 2011). With constraints only the best row counts beside u. */
+ * knowledge gradient for simulation optimization of continuous parameters, SIAM J. Optimization 2011). */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -53,9 +53,14 @@ static worth probability(double mean, double deviation, double best)
     return (worth){value, -slope / deviation, -slope * z / (2 * deviation * deviation)};
 }
 
+static double safe_variance(const gram_surrogate *s, double variance)
+{
+    return fmax(variance, LEAST_VARIANCE * s->amplitude);
+}
+
 static double deviation_of(const gram_surrogate *s, double variance)
 {
-    return sqrt(fmax(variance, LEAST_VARIANCE * s->amplitude));
+    return sqrt(safe_variance(s, variance));
 }
 
 static worth worth_of(const gram_acquisition *a, double mean, double variance)
@@ -104,44 +109,14 @@ static void add_worth(worth w, int64_t d, const double *mean_slope, const double
 
 /* ---- the improvement of the least mean ---- */
 
-/* The model's mean at its own row i: y - noise A^-1 (y - b). */
-static double mean_at_row(const gram_surrogate *s, int64_t i)
+/* log of the gain: lines of the rows and, the last, of the point. Less is better, so heights are less the means. */
+static double least_mean_gain(const gram_surrogate *s, double mean, double variance, const double *covariance,
+                              gram_line *lines, double *by_height, double *by_slope)
 {
-    return (s->y[i] - s->shift) / s->scale - (s->noise + s->jitter) * s->weights[i];
-}
-
-/* Lines of rows and, the last, of the point; returns how many. Less is better, so heights are less the means. */
-static int64_t set_lines(const gram_acquisition *a, double mean, double variance, const double *covariance,
-                         gram_line *lines)
-{
-    const gram_surrogate *s = a->objective;
     const double scale = 1 / sqrt(variance + s->noise);
-    int64_t count = 0;
-    if (a->constraint_count) lines[count++] = (gram_line){-a->best, 0, 0};
-    for (int64_t i = 0; i < s->n && !a->constraint_count; i++)
-        lines[count++] = (gram_line){-mean_at_row(s, i), covariance[i] * scale, i};
-    lines[count++] = (gram_line){-mean, variance * scale, s->n};
-    return count;
-}
-
-/* The gain counts from the best row, not from a point whose mean is lower already: without noise this is the expected improvement. Returns its logarithm;
- * *share is what one of the gain of lines counts in it, *by_height what the height of the point's line adds. */
-static double from_best_row(const gram_acquisition *a, double mean, double gain, double *share, double *by_height)
-{
-    double best = a->constraint_count ? a->best : INFINITY;
-    for (int64_t i = 0; i < a->objective->n && !a->constraint_count; i++) best = fmin(best, mean_at_row(a->objective, i));
-    *share = 1;
-    *by_height = 0;
-    if (!(mean < best)) return gain;
-    const double ahead = log(best - mean), value = fmax(ahead, gain) + log1p(exp(-fabs(ahead - gain)));
-    *share = exp(gain - value);
-    *by_height = exp(-value);
-    return value;
-}
-
-static double safe_variance(const gram_surrogate *s, double variance)
-{
-    return fmax(variance, LEAST_VARIANCE * s->amplitude);
+    for (int64_t i = 0; i < s->n; i++) lines[i] = (gram_line){-gram_surrogate_mean_at(s, i), covariance[i] * scale, i};
+    lines[s->n] = (gram_line){-mean, variance * scale, s->n};
+    return gram_line_gain(lines, s->n + 1, by_height, by_slope);
 }
 
 static gram_status least_mean_values(gram_context *context, const gram_acquisition *a, int64_t m, const double *u,
@@ -149,16 +124,14 @@ static gram_status least_mean_values(gram_context *context, const gram_acquisiti
 {
     gram_status status = GRAM_OK;
     const gram_surrogate *s = a->objective;
-    double *work = NULL, share, by_height;
+    double *work = NULL;
     gram_line *lines = NULL;
     TRY(gram_take(context, "study: covariances", m * (s->n + 2), sizeof *work, (void **)&work));
     TRY(gram_take(context, "study: lines", s->n + 1, sizeof *lines, (void **)&lines));
     double *mean = work + m * s->n, *variance = mean + m;
     TRY(gram_surrogate_covary(context, s, m, u, mean, variance, work));
-    for (int64_t i = 0; i < m; i++) {
-        const int64_t count = set_lines(a, mean[i], safe_variance(s, variance[i]), work + i * s->n, lines);
-        out[i] = from_best_row(a, mean[i], gram_line_gain(lines, count, NULL, NULL), &share, &by_height);
-    }
+    for (int64_t i = 0; i < m; i++)
+        out[i] = least_mean_gain(s, mean[i], safe_variance(s, variance[i]), work + i * s->n, lines, NULL, NULL);
 done:
     gram_give(context, work);
     gram_give(context, lines);
@@ -172,7 +145,7 @@ static gram_status least_mean_slope(gram_context *context, const gram_acquisitio
     gram_status status = GRAM_OK;
     const gram_surrogate *s = a->objective;
     const int64_t n = s->n, d = s->d;
-    double *scratch = NULL, mean, variance, share, ahead;
+    double *scratch = NULL, mean, variance;
     gram_line *lines = NULL;
     TRY(gram_take(context, "study: covariances", 4 * n + 2 + d, sizeof *scratch, (void **)&scratch));
     TRY(gram_take(context, "study: lines", n + 1, sizeof *lines, (void **)&lines));
@@ -181,13 +154,9 @@ static gram_status least_mean_slope(gram_context *context, const gram_acquisitio
     TRY(gram_surrogate_covary(context, s, 1, u, &mean, &variance, covariance));
     TRY(gram_surrogate_slope(context, s, u, work, &mean, &variance, slopes, slopes + d));
     variance = safe_variance(s, variance);
-    const double gain = gram_line_gain(lines, set_lines(a, mean, variance, covariance, lines), by_height, by_slope);
-    *value += from_best_row(a, mean, gain, &share, &ahead);
-    by_height[n] = share * by_height[n] + ahead;
-    cblas_dscal((int)n + 1, share, by_slope, 1);
+    *value += least_mean_gain(s, mean, variance, covariance, lines, by_height, by_slope);
     const double total = variance + s->noise, scale = 1 / sqrt(total);
     worth w = {0, -by_height[n], by_slope[n] * scale * (1 - variance / (2 * total))};
-    if (a->constraint_count) memset(by_slope, 0, (size_t)n * sizeof *by_slope);
     for (int64_t i = 0; i < n; i++) {
         w.by_variance -= by_slope[i] * covariance[i] * scale / (2 * total);
         by_slope[i] *= scale;

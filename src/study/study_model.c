@@ -71,12 +71,16 @@ static gram_repeat find_repeat(const gram_study *study)
     return found;
 }
 
-/* With noise that is known to be there, the two acquisitions that reckon with it take turns: one looks for other hollows, one goes back to the best. */
+/* Noise that is known to be there: what counts is where the mean will be least in the end; while it is a guess, f itself. Without noise, or with
+ * constraints, the best point evaluated is what is recommended, and no mean. */
 gram_acquisition_kind gram_study_kind(const gram_study *study)
 {
-    if (study->options.acquisition != GRAM_ACQUISITION_AUTO) return study->options.acquisition;
-    if (!reckons_with_noise(study) || study->options.constraints > 0) return GRAM_ACQUISITION_IMPROVEMENT;
-    return gram_study_noise_is_known(study) && study->count % 2 ? GRAM_ACQUISITION_MEAN : GRAM_ACQUISITION_NOISY;
+    const gram_acquisition_kind asked = study->options.acquisition;
+    const int by_mean = reckons_with_noise(study) && study->options.constraints == 0;
+    if (asked != GRAM_ACQUISITION_AUTO && asked != GRAM_ACQUISITION_MEAN) return asked;
+    if (!by_mean) return GRAM_ACQUISITION_IMPROVEMENT;
+    return asked == GRAM_ACQUISITION_MEAN || gram_study_noise_is_known(study) ? GRAM_ACQUISITION_MEAN
+                                                                              : GRAM_ACQUISITION_NOISY;
 }
 
 double gram_study_noise(const gram_study *study)
@@ -187,12 +191,6 @@ static int64_t best_by_value(const gram_study *study)
     return best;
 }
 
-/* The model's mean at its own row i: y - noise (A^-1 (y - b))_i. */
-static double mean_at_row(const gram_surrogate *s, int64_t i)
-{
-    return (s->y[i] - s->shift) / s->scale - (s->noise + s->jitter) * s->weights[i];
-}
-
 int64_t gram_study_best(const gram_study *study)
 {
     int64_t best = -1;
@@ -201,7 +199,7 @@ int64_t gram_study_best(const gram_study *study)
     for (int64_t k = 0; k < study->modelled; k++) {
         const int64_t trial = study->order[k];
         if (!gram_study_is_feasible(study, trial)) continue;
-        const double mean = mean_at_row(&study->objective, k);
+        const double mean = gram_surrogate_mean_at(&study->objective, k);
         if (mean < least) best = trial;
         least = fmin(least, mean);
     }
@@ -216,7 +214,7 @@ gram_status gram_study_incumbent(gram_context *context, const gram_study *study,
     *best = INFINITY;
     for (int64_t k = 0; k < study->modelled; k++)
         if (gram_study_is_feasible(study, study->order[k]))
-            *best = fmin(*best, noisy ? mean_at_row(s, k) : (s->y[k] - s->shift) / s->scale);
+            *best = fmin(*best, noisy ? gram_surrogate_mean_at(s, k) : (s->y[k] - s->shift) / s->scale);
     return GRAM_OK;
 }
 

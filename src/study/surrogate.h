@@ -63,6 +63,12 @@ void gram_surrogate_covary_slope(const gram_surrogate *s, const double *work, do
 gram_status gram_surrogate_slope(gram_context *context, const gram_surrogate *s, const double *u, double *work,
                                  double *mean, double *variance, double *mean_slope, double *variance_slope);
 
+/* The mean at row i, standardised: y - noise (A^-1 (y - b))_i. */
+static inline double gram_surrogate_mean_at(const gram_surrogate *s, int64_t i)
+{
+    return (s->y[i] - s->shift) / s->scale - (s->noise + s->jitter) * s->weights[i];
+}
+
 /* The value in the units it was given in. */
 static inline double gram_surrogate_value(const gram_surrogate *s, double standardised)
 {

@@ -329,7 +329,7 @@ static void gain_of_lines(void **state)
     assert_true(isfinite(gain_of(far, 2, NULL, NULL)) && gain_of(far, 2, NULL, NULL) < -4e5);
 }
 
-/* The least mean at the rows; and at u, with the value there that is z deviations from what is expected. */
+/* The least mean at the rows and at u; with the value there that is z deviations from what is expected, if z is not NULL. */
 static double least_mean(gram_context *context, gram_surrogate *s, const double *x, const double *u, const double *z)
 {
     double means[N + 1], variances[N + 1], points[(N + 1) * D], mean, variance, least = INFINITY;
@@ -341,7 +341,7 @@ static double least_mean(gram_context *context, gram_surrogate *s, const double 
            gram_surrogate_append(context, s, u, gram_surrogate_value(s, mean + sqrt(variance + s->noise) * *z)));
     OK(context, gram_surrogate_predict(context, s, N + 1, points, means, variances));
     if (z) gram_surrogate_truncate(s, N);
-    for (int i = 0; i < N + (z != NULL); i++) least = fmin(least, means[i]);
+    for (int i = 0; i <= N; i++) least = fmin(least, means[i]);
     return least;
 }
 
