@@ -75,7 +75,7 @@ GRAM_API const double *gram_variables_candidates(const gram_variables *variables
 /* What a point is worth, when minimising; mu and s are the posterior's mean and deviation there, f* the best value so far. */
 typedef enum gram_acquisition_kind {
     GRAM_ACQUISITION_AUTO =
-        0, /* IMPROVEMENT; where the model reckons with noise NOISY, and MEAN once it is known to be there */
+        0, /* IMPROVEMENT; where the model reckons with noise NOISY, and MEAN (every fourth time NOISY) once it is known to be there */
     GRAM_ACQUISITION_IMPROVEMENT =
         1, /* E max(f* - f, 0) = (f* - mu) Phi(z) + s phi(z), z = (f* - mu)/s; as its logarithm */
     GRAM_ACQUISITION_NOISY =

@@ -8,7 +8,7 @@
 
 #include "study/study_core.h"
 
-enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20, FEW = 10, LEARNT = 3 /* rows that say anything of noise */ };
+enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20, FEW = 10, LEARNT = 3 /* rows that say anything of noise */, EXPLORE = 4 };
 static const double NOISY = 1e-4; /* noise over amplitude from which on it matters */
 
 int gram_study_has_values(const gram_study *study)
@@ -71,16 +71,17 @@ static gram_repeat find_repeat(const gram_study *study)
     return found;
 }
 
-/* Noise that is known to be there: what counts is where the mean will be least in the end; while it is a guess, f itself. Without noise, or with
- * constraints, the best point evaluated is what is recommended, and no mean. */
+/* Noise that is known to be there: what counts is where the mean will be least in the end, but a model that is sure of what is not so would stay where it is for good,
+ * so that one evaluation in EXPLORE asks by draws of f. While noise is a guess all do. Without noise, or with constraints, the best point evaluated is what is
+ * recommended, and no mean. */
 gram_acquisition_kind gram_study_kind(const gram_study *study)
 {
     const gram_acquisition_kind asked = study->options.acquisition;
     const int by_mean = reckons_with_noise(study) && study->options.constraints == 0;
     if (asked != GRAM_ACQUISITION_AUTO && asked != GRAM_ACQUISITION_MEAN) return asked;
     if (!by_mean) return GRAM_ACQUISITION_IMPROVEMENT;
-    return asked == GRAM_ACQUISITION_MEAN || gram_study_noise_is_known(study) ? GRAM_ACQUISITION_MEAN
-                                                                              : GRAM_ACQUISITION_NOISY;
+    if (asked == GRAM_ACQUISITION_MEAN) return asked;
+    return gram_study_noise_is_known(study) && study->count % EXPLORE ? GRAM_ACQUISITION_MEAN : GRAM_ACQUISITION_NOISY;
 }
 
 double gram_study_noise(const gram_study *study)
