@@ -75,7 +75,7 @@ GRAM_API const double *gram_variables_candidates(const gram_variables *variables
 /* What a point is worth, when minimising; mu and s are the posterior's mean and deviation there, f* the best value so far. */
 typedef enum gram_acquisition_kind {
     GRAM_ACQUISITION_AUTO =
-        0, /* IMPROVEMENT; where the model reckons with noise NOISY, in turn with MEAN once it is known to be there */
+        0, /* IMPROVEMENT; where the model reckons with noise NOISY, and MEAN (every fourth time NOISY) once it is known to be there */
     GRAM_ACQUISITION_IMPROVEMENT =
         1, /* E max(f* - f, 0) = (f* - mu) Phi(z) + s phi(z), z = (f* - mu)/s; as its logarithm */
     GRAM_ACQUISITION_NOISY =
@@ -85,7 +85,7 @@ typedef enum gram_acquisition_kind {
     GRAM_ACQUISITION_VARIANCE = 5,    /* s: exploration alone */
     GRAM_ACQUISITION_THOMPSON = 6,    /* -f of one draw of the posterior */
     GRAM_ACQUISITION_MEAN =
-        7 /* IMPROVEMENT with s^2/sqrt(s^2 + noise) for s: of the mean, by one more value with noise */
+        7 /* of the least mean, at the points evaluated and at this one, by one more value with noise; without noise, and with constraints, IMPROVEMENT */
 } gram_acquisition_kind;
 
 /* "auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson", "mean-ei"; NULL past the end. Static. */

@@ -255,6 +255,8 @@ def minimize(
     >>> round(found.point["x"], 2)
     3.0
     """
+    if budget < 1:
+        raise ValueError(f"budget = {budget} must be at least 1")
     study = Study(space, **options)
     for point in start_at:
         study.suggest(point)

@@ -9,7 +9,7 @@
 #include "picture/picture.h"
 #include "picture/script_parts.h"
 
-enum { CURVE = 201, MOST_SLICES = 8, COLUMNS = 3, PANEL = 320 };
+enum { CURVE = 201, MOST_SLICES = 8, COLUMNS = 3, PANEL = 320, MOST_DECADES = 4 /* labels of a log axis */ };
 
 typedef struct scene {
     gram_study *study;
@@ -103,8 +103,11 @@ done:
 
 static void add_axis(gram_string *script, const gram_variable *v)
 {
-    gram_string_add(script, "unset logscale x\nset xtics autofreq\n");
-    if (v->kind == GRAM_VARIABLE_LOG) gram_string_add(script, "set logscale x\nset format x '%%.0e'\n");
+    gram_string_add(script, "unset logscale x\nunset xtics\nset xtics autofreq\n");
+    if (v->kind == GRAM_VARIABLE_LOG) {
+        const double decades = fmax(ceil(log10(v->upper / v->lower) / MOST_DECADES), 1); /* from label to label */
+        gram_string_add(script, "set logscale x\nset format x '%%.0e'\nset xtics 1e%d\n", (int)decades);
+    }
     if (v->kind != GRAM_VARIABLE_LOG) gram_string_add(script, "set format x '%%h'\n");
     gram_script_range(script, "x", v->kind == GRAM_VARIABLE_CATEGORY ? -0.5 : v->lower,
                       v->kind == GRAM_VARIABLE_CATEGORY ? v->upper + 0.5 : v->upper);

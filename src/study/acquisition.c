@@ -14,9 +14,9 @@
  * and w are the coefficients of its mean too, b + k(u, .)'w: nothing ill-conditioned is inverted. All draws share one variance.
  *
  * Given a draw, f is known at the points evaluated, so noisy improvement never goes back to them; what is recommended in the end is where the
- * mean is least, and evaluating near it again is what makes the mean right. The improvement of the mean by one more noisy value (as in
- * W. Scott, P. Frazier and W. Powell, The correlated knowledge gradient, SIAM J. Optimization 2011, without the other points) goes there, but may
- * stay at one hollow for good: a study with noise takes the two in turn. */
+ * mean is least. A noisy value at u moves the mean at u and at the rows by (v_u, c_1, ..., c_n)/sqrt(v_u + noise) times a standard normal number, v_u the
+ * variance at u, c_i its covariance with row i; the improvement of the least of these means is that of a set of lines (W. Scott, P. Frazier and W. Powell, The correlated
+ * knowledge gradient for simulation optimization of continuous parameters, SIAM J. Optimization 2011). */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -26,6 +26,7 @@
 #include "base/sweep.h"
 #include "study/acquisition.h"
 #include "study/improvement.h"
+#include "study/line_gain.h"
 
 enum { DRAWS = 64, CHUNK = 256, FREQUENCIES = 512 };
 static const double EXACT_NOISE = 1e-6;                                   /* of the draws' process, of the amplitude */
@@ -52,18 +53,14 @@ static worth probability(double mean, double deviation, double best)
     return (worth){value, -slope / deviation, -slope * z / (2 * deviation * deviation)};
 }
 
-static double deviation_of(const gram_surrogate *s, double variance)
+static double safe_variance(const gram_surrogate *s, double variance)
 {
-    return sqrt(fmax(variance, LEAST_VARIANCE * s->amplitude));
+    return fmax(variance, LEAST_VARIANCE * s->amplitude);
 }
 
-/* A noisy value at the point moves the mean there by a normal step of variance v^2/(v + noise): what the mean improves by, not f. */
-static worth mean_improvement(const gram_acquisition *a, double mean, double variance)
+static double deviation_of(const gram_surrogate *s, double variance)
 {
-    const double noise = a->objective->noise, v = fmax(variance, LEAST_VARIANCE * a->objective->amplitude);
-    worth w = improvement(mean, v / sqrt(v + noise), a->best);
-    w.by_variance *= v * (v + 2 * noise) / ((v + noise) * (v + noise));
-    return w;
+    return sqrt(safe_variance(s, variance));
 }
 
 static worth worth_of(const gram_acquisition *a, double mean, double variance)
@@ -73,7 +70,6 @@ static worth worth_of(const gram_acquisition *a, double mean, double variance)
     case GRAM_ACQUISITION_PROBABILITY: return probability(mean, deviation, a->best);
     case GRAM_ACQUISITION_BOUND: return (worth){a->kappa * deviation - mean, -1, a->kappa / (2 * deviation)};
     case GRAM_ACQUISITION_VARIANCE: return (worth){log(deviation), 0, 1 / (2 * deviation * deviation)};
-    case GRAM_ACQUISITION_MEAN: return mean_improvement(a, mean, variance);
     default: return improvement(mean, deviation, a->best);
     }
 }
@@ -101,6 +97,77 @@ static worth noisy(const gram_acquisition *a, double variance, const double *mea
         if (by_mean) by_mean[j] = share * each[j].by_mean;
     }
     return (worth){top + log(sum / (double)a->draws), 0, by_variance};
+}
+
+/* Adds worth w of a surrogate whose slopes are given. */
+static void add_worth(worth w, int64_t d, const double *mean_slope, const double *variance_slope, double *value,
+                      double *gradient)
+{
+    *value += w.value;
+    for (int64_t l = 0; l < d; l++) gradient[l] += w.by_mean * mean_slope[l] + w.by_variance * variance_slope[l];
+}
+
+/* ---- the improvement of the least mean ---- */
+
+/* log of the gain: lines of the rows and, the last, of the point. Less is better, so heights are less the means. */
+static double least_mean_gain(const gram_surrogate *s, double mean, double variance, const double *covariance,
+                              gram_line *lines, double *by_height, double *by_slope)
+{
+    const double scale = 1 / sqrt(variance + s->noise);
+    for (int64_t i = 0; i < s->n; i++) lines[i] = (gram_line){-gram_surrogate_mean_at(s, i), covariance[i] * scale, i};
+    lines[s->n] = (gram_line){-mean, variance * scale, s->n};
+    return gram_line_gain(lines, s->n + 1, by_height, by_slope);
+}
+
+static gram_status least_mean_values(gram_context *context, const gram_acquisition *a, int64_t m, const double *u,
+                                     double *out)
+{
+    gram_status status = GRAM_OK;
+    const gram_surrogate *s = a->objective;
+    double *work = NULL;
+    gram_line *lines = NULL;
+    TRY(gram_take(context, "study: covariances", m * (s->n + 2), sizeof *work, (void **)&work));
+    TRY(gram_take(context, "study: lines", s->n + 1, sizeof *lines, (void **)&lines));
+    double *mean = work + m * s->n, *variance = mean + m;
+    TRY(gram_surrogate_covary(context, s, m, u, mean, variance, work));
+    for (int64_t i = 0; i < m; i++)
+        out[i] = least_mean_gain(s, mean[i], safe_variance(s, variance[i]), work + i * s->n, lines, NULL, NULL);
+done:
+    gram_give(context, work);
+    gram_give(context, lines);
+    return status;
+}
+
+/* The chain rule: `slopes` are those of mean and variance, `work` as gram_surrogate_slope left it. */
+static gram_status least_mean_slope(gram_context *context, const gram_acquisition *a, const double *u, double *slopes,
+                                    double *work, double *value, double *gradient)
+{
+    gram_status status = GRAM_OK;
+    const gram_surrogate *s = a->objective;
+    const int64_t n = s->n, d = s->d;
+    double *scratch = NULL, mean, variance;
+    gram_line *lines = NULL;
+    TRY(gram_take(context, "study: covariances", 4 * n + 2 + d, sizeof *scratch, (void **)&scratch));
+    TRY(gram_take(context, "study: lines", n + 1, sizeof *lines, (void **)&lines));
+    double *by_height = scratch, *by_slope = by_height + n + 1, *covariance = by_slope + n + 1, *along = covariance + n;
+    memset(scratch, 0, (size_t)(2 * n + 2) * sizeof *scratch);
+    TRY(gram_surrogate_covary(context, s, 1, u, &mean, &variance, covariance));
+    TRY(gram_surrogate_slope(context, s, u, work, &mean, &variance, slopes, slopes + d));
+    variance = safe_variance(s, variance);
+    *value += least_mean_gain(s, mean, variance, covariance, lines, by_height, by_slope);
+    const double total = variance + s->noise, scale = 1 / sqrt(total);
+    worth w = {0, -by_height[n], by_slope[n] * scale * (1 - variance / (2 * total))};
+    for (int64_t i = 0; i < n; i++) {
+        w.by_variance -= by_slope[i] * covariance[i] * scale / (2 * total);
+        by_slope[i] *= scale;
+    }
+    gram_surrogate_covary_slope(s, work, by_slope, along);
+    add_worth(w, d, slopes, slopes + d, value, gradient);
+    for (int64_t l = 0; l < d; l++) gradient[l] += along[l];
+done:
+    gram_give(context, scratch);
+    gram_give(context, lines);
+    return status;
 }
 
 /* ---- draws ---- */
@@ -268,6 +335,7 @@ static gram_status objective_values(gram_context *context, const gram_acquisitio
     gram_status status = GRAM_OK;
     double *mean = work, *variance = work + m, *means = work + 2 * m;
     if (a->kind == GRAM_ACQUISITION_THOMPSON) return path_values(context, a, m, u, out);
+    if (a->kind == GRAM_ACQUISITION_MEAN) return least_mean_values(context, a, m, u, out);
     if (a->kind == GRAM_ACQUISITION_NOISY) {
         TRY(gram_surrogate_predict(context, &a->exact, m, u, mean, variance));
         TRY(noisy_means(context, a, m, u, means));
@@ -312,14 +380,6 @@ done:
 }
 
 /* ---- one point with its gradient ---- */
-
-/* Adds worth w of a surrogate whose slopes are given. */
-static void add_worth(worth w, int64_t d, const double *mean_slope, const double *variance_slope, double *value,
-                      double *gradient)
-{
-    *value += w.value;
-    for (int64_t l = 0; l < d; l++) gradient[l] += w.by_mean * mean_slope[l] + w.by_variance * variance_slope[l];
-}
 
 static gram_status path_slope(gram_context *context, const gram_acquisition *a, const double *u, double *value,
                               double *gradient)
@@ -368,6 +428,7 @@ static gram_status objective_slope(gram_context *context, const gram_acquisition
     const int64_t d = a->objective->d;
     double mean, variance;
     if (a->kind == GRAM_ACQUISITION_THOMPSON) return path_slope(context, a, u, value, gradient);
+    if (a->kind == GRAM_ACQUISITION_MEAN) return least_mean_slope(context, a, u, slopes, work, value, gradient);
     if (a->kind == GRAM_ACQUISITION_NOISY) return noisy_slope(context, a, u, slopes, work, value, gradient);
     TRY(gram_surrogate_slope(context, a->objective, u, work, &mean, &variance, slopes, slopes + d));
     add_worth(worth_of(a, mean, variance), d, slopes, slopes + d, value, gradient);

@@ -68,6 +68,8 @@ static inline double gram_study_cost(const gram_study *study, int64_t trial)
 int gram_study_has_values(const gram_study *study);
 /* Is there noise that matters? Not where the same point gave the same value: then what the model calls noise is what it cannot follow. */
 int gram_study_is_noisy(const gram_study *study);
+/* It was given, or the same point gave different values; otherwise it is the model's guess. */
+int gram_study_noise_is_known(const gram_study *study);
 /* Is that in doubt, and worth an evaluation? The next point promises less than the noise that the model reckons with, nobody said how much there is,
  * and no point was evaluated twice. */
 int gram_study_needs_repeat(const gram_study *study, double expected);

@@ -8,7 +8,7 @@
 
 #include "study/study_core.h"
 
-enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20, FEW = 10 };
+enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20, FEW = 10, LEARNT = 3 /* rows that say anything of noise */, EXPLORE = 4 };
 static const double NOISY = 1e-4; /* noise over amplitude from which on it matters */
 
 int gram_study_has_values(const gram_study *study)
@@ -23,12 +23,18 @@ static int reckons_with_noise(const gram_study *study)
 {
     const gram_surrogate *s = &study->objective;
     if (!s->kernel || study->options.noise == 0) return 0;
+    if (s->n < LEARNT && isnan(study->options.noise)) return 0;
     return study->options.noise > 0 || study->repeat == GRAM_REPEAT_DIFFERENT || s->noise > NOISY * s->amplitude;
 }
 
 int gram_study_is_noisy(const gram_study *study)
 {
     return reckons_with_noise(study) && (study->repeat != GRAM_REPEAT_EQUAL || study->options.noise > 0);
+}
+
+int gram_study_noise_is_known(const gram_study *study)
+{
+    return study->repeat == GRAM_REPEAT_DIFFERENT || study->options.noise > 0;
 }
 
 int gram_study_needs_repeat(const gram_study *study, double expected)
@@ -65,13 +71,17 @@ static gram_repeat find_repeat(const gram_study *study)
     return found;
 }
 
-/* With noise that is known to be there, the two acquisitions that reckon with it take turns: one looks for other hollows, one goes back to the best. */
+/* Noise that is known to be there: what counts is where the mean will be least in the end, but a model that is sure of what is not so would stay where it is for good,
+ * so that one evaluation in EXPLORE asks by draws of f. While noise is a guess all do. Without noise, or with constraints, the best point evaluated is what is
+ * recommended, and no mean. */
 gram_acquisition_kind gram_study_kind(const gram_study *study)
 {
-    const int known = study->repeat == GRAM_REPEAT_DIFFERENT || study->options.noise > 0;
-    if (study->options.acquisition != GRAM_ACQUISITION_AUTO) return study->options.acquisition;
-    if (!reckons_with_noise(study) || study->options.constraints > 0) return GRAM_ACQUISITION_IMPROVEMENT;
-    return known && study->count % 2 ? GRAM_ACQUISITION_MEAN : GRAM_ACQUISITION_NOISY;
+    const gram_acquisition_kind asked = study->options.acquisition;
+    const int by_mean = reckons_with_noise(study) && study->options.constraints == 0;
+    if (asked != GRAM_ACQUISITION_AUTO && asked != GRAM_ACQUISITION_MEAN) return asked;
+    if (!by_mean) return GRAM_ACQUISITION_IMPROVEMENT;
+    if (asked == GRAM_ACQUISITION_MEAN) return asked;
+    return gram_study_noise_is_known(study) && study->count % EXPLORE ? GRAM_ACQUISITION_MEAN : GRAM_ACQUISITION_NOISY;
 }
 
 double gram_study_noise(const gram_study *study)
@@ -182,12 +192,6 @@ static int64_t best_by_value(const gram_study *study)
     return best;
 }
 
-/* The model's mean at its own row i: y - noise (A^-1 (y - b))_i. */
-static double mean_at_row(const gram_surrogate *s, int64_t i)
-{
-    return (s->y[i] - s->shift) / s->scale - (s->noise + s->jitter) * s->weights[i];
-}
-
 int64_t gram_study_best(const gram_study *study)
 {
     int64_t best = -1;
@@ -196,7 +200,7 @@ int64_t gram_study_best(const gram_study *study)
     for (int64_t k = 0; k < study->modelled; k++) {
         const int64_t trial = study->order[k];
         if (!gram_study_is_feasible(study, trial)) continue;
-        const double mean = mean_at_row(&study->objective, k);
+        const double mean = gram_surrogate_mean_at(&study->objective, k);
         if (mean < least) best = trial;
         least = fmin(least, mean);
     }
@@ -211,7 +215,7 @@ gram_status gram_study_incumbent(gram_context *context, const gram_study *study,
     *best = INFINITY;
     for (int64_t k = 0; k < study->modelled; k++)
         if (gram_study_is_feasible(study, study->order[k]))
-            *best = fmin(*best, noisy ? mean_at_row(s, k) : (s->y[k] - s->shift) / s->scale);
+            *best = fmin(*best, noisy ? gram_surrogate_mean_at(s, k) : (s->y[k] - s->shift) / s->scale);
     return GRAM_OK;
 }
 

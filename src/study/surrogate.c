@@ -271,6 +271,44 @@ done:
     return status;
 }
 
+/* K A^-1 = I - noise A^-1 at the rows, so that the covariances with them need no product with K: noise (A^-1 k + (A^-1 1) seen/precision). */
+static void covary_chunk(const gram_surrogate *s, int64_t m, double *solved)
+{
+    const int before = gram_blas_enter();
+    const int n = (int)s->n;
+    const double nugget = s->noise + s->jitter;
+    for (int64_t i = 0; i < m; i++) {
+        double *row = solved + i * n;
+        const double seen = 1 - cblas_ddot(n, row, 1, s->one, 1);
+        substitute(s, CblasTrans, row);
+        cblas_daxpy(n, seen / s->precision, s->ones, 1, row, 1);
+        cblas_dscal(n, nugget, row, 1);
+    }
+    gram_blas_leave(before);
+}
+
+gram_status gram_surrogate_covary(gram_context *context, const gram_surrogate *s, int64_t m, const double *u,
+                                  double *mean, double *variance, double *covariance)
+{
+    gram_status status = GRAM_OK;
+    TRY(predict_chunk(context, s, m, u, covariance, mean, variance));
+    covary_chunk(s, m, covariance);
+done:
+    return status;
+}
+
+void gram_surrogate_covary_slope(const gram_surrogate *s, const double *work, double *weights, double *slope)
+{
+    const int n = (int)s->n, d = (int)s->d;
+    const int before = gram_blas_enter();
+    const double sum = cblas_ddot(n, weights, 1, s->ones, 1);
+    substitute(s, CblasNoTrans, weights);
+    substitute(s, CblasTrans, weights);
+    cblas_daxpy(n, -sum / s->precision, s->ones, 1, weights, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, n, d, s->noise + s->jitter, work + 2 * n, d, weights, 1, 0, slope, 1);
+    gram_blas_leave(before);
+}
+
 gram_status gram_surrogate_slope(gram_context *context, const gram_surrogate *s, const double *u, double *work,
                                  double *mean, double *variance, double *mean_slope, double *variance_slope)
 {

@@ -50,10 +50,24 @@ void gram_surrogate_truncate(gram_surrogate *s, int64_t n);
 gram_status gram_surrogate_predict(gram_context *context, const gram_surrogate *s, int64_t m, const double *u,
                                    double *mean, double *variance);
 
-/* The same at one point, with gradients: d numbers each. `work` has (d + 2) n numbers and holds k(u, x_i) in the first n, then
- * L^-1 of it, then the derivatives by u, n x d, for those who want more. */
+/* The same and, m x n, the covariances of f + b there with f + b at the rows. */
+gram_status gram_surrogate_covary(gram_context *context, const gram_surrogate *s, int64_t m, const double *u,
+                                  double *mean, double *variance, double *covariance);
+
+/* The gradient of sum_i weights_i covariance_i at the point that gram_surrogate_slope has just been given: d numbers. `work` as that left it; `weights`, n
+ * numbers, are spoilt. */
+void gram_surrogate_covary_slope(const gram_surrogate *s, const double *work, double *weights, double *slope);
+
+/* Mean and variance at one point, with gradients: d numbers each. `work` has (d + 2) n numbers and holds k(u, x_i) in the first n, then
+ * A^-1 of it, then the derivatives by u, n x d, for those who want more. */
 gram_status gram_surrogate_slope(gram_context *context, const gram_surrogate *s, const double *u, double *work,
                                  double *mean, double *variance, double *mean_slope, double *variance_slope);
+
+/* The mean at row i, standardised: y - noise (A^-1 (y - b))_i. */
+static inline double gram_surrogate_mean_at(const gram_surrogate *s, int64_t i)
+{
+    return (s->y[i] - s->shift) / s->scale - (s->noise + s->jitter) * s->weights[i];
+}
 
 /* The value in the units it was given in. */
 static inline double gram_surrogate_value(const gram_surrogate *s, double standardised)

@@ -94,6 +94,18 @@ run optimize report lab.json --json
 good
 prints '"evaluations": 3'
 
+# what is recommended: nothing of one value, "values being noisy" once a point has had two of them
+run optimize --var x=0:1 --study rough.json
+good
+run optimize tell rough.json --point x=0.5 1
+good
+! grep -q Recommended out || wrong 'should not know of noise after one value'
+for pair in 0.5:1.3 0.1:2 0.9:2.2 0.3:1.4 0.7:1.1; do
+    run optimize tell rough.json --point "x=${pair%:*}" "${pair#*:}"
+    good
+done
+prints 'Recommended, values being noisy'
+
 # rows of a table, each once
 printf 'a,b,kind\n1,2,u\n2,3,v\n3,1,u\n4,4,v\n5,0,u\n' >t.csv
 run optimize --candidates t.csv --budget 9 --maximize --json -- sh -c 'echo $1' sh '{a}'

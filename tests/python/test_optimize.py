@@ -41,6 +41,8 @@ class Optimize(unittest.TestCase):
         self.assertLess(found.value, 1.3)
         with self.assertRaisesRegex(ValueError, "no evaluation of 3"):
             gram.minimize(lambda point: None, {"x": (0, 1)}, 3)
+        with self.assertRaisesRegex(ValueError, "budget = 0"):
+            gram.minimize(lambda point: None, {"x": (0, 1)}, 0)
 
     def test_constraints_and_maximize(self):
         found = gram.minimize(lambda p: (p["x"], [p["x"] - 0.6]), {"x": (0, 1)}, 15, maximize=True, constraints=1)

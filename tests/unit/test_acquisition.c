@@ -5,6 +5,7 @@
 
 #include "study/acquisition.h"
 #include "study/improvement.h"
+#include "study/line_gain.h"
 #include "support.h"
 
 enum { N = 23, D = 3, M = 7 };
@@ -272,34 +273,114 @@ static void values_are_expectations(void **state)
     free_models(&m);
 }
 
-/* What the mean at a point improves by, when one more value with noise is told there: by quadrature over that value, each time with a model that has it. */
-static void the_mean_improves(void **state)
+/* E max over lines less the largest height, by the trapezium rule; and its slopes by differences. */
+static double gain_by_quadrature(const gram_line *lines, int count)
 {
-    enum { STEPS = 400 };
+    enum { STEPS = 200000 };
+    const double step = 24.0 / STEPS;
+    double sum = 0, highest = -INFINITY;
+    for (int i = 0; i < count; i++) highest = fmax(highest, lines[i].height);
+    for (int k = 0; k <= STEPS; k++) {
+        const double z = -12 + k * step;
+        double top = -INFINITY;
+        for (int i = 0; i < count; i++) top = fmax(top, lines[i].height + lines[i].slope * z);
+        sum += (top - highest) * step * exp(-z * z / 2 - LOG_ROOT_2_PI);
+    }
+    return log(sum);
+}
+
+static double gain_of(const gram_line *lines, int count, double *by_height, double *by_slope)
+{
+    gram_line copy[8];
+    memcpy(copy, lines, (size_t)count * sizeof *copy);
+    return gram_line_gain(copy, count, by_height, by_slope);
+}
+
+static void gain_of_lines(void **state)
+{
+    enum { COUNT = 8 };
+    gram_line lines[COUNT];
+    (void)state;
+    for (uint64_t round = 0; round < 40; round++) {
+        double numbers[2 * COUNT], by_height[COUNT] = {0}, by_slope[COUNT] = {0};
+        gram_random_normal((gram_random){11, round}, 0, 2 * COUNT, numbers);
+        for (int i = 0; i < COUNT; i++) lines[i] = (gram_line){numbers[i], numbers[COUNT + i], i};
+        if (round % 4 == 0) lines[5].slope = lines[2].slope; /* parallel: the lower one is nothing */
+        if (round % 4 == 1) lines[6] = (gram_line){lines[3].height, lines[3].slope, 6};
+        const double value = gain_of(lines, COUNT, by_height, by_slope), wanted = gain_by_quadrature(lines, COUNT);
+        test_near("gain of lines", NULL, 1, &value, &wanted, 1e-7);
+        if (round % 4 < 2) continue; /* no slope where two are one */
+        for (int i = 0; i < COUNT; i++)
+            for (int side = 0; side < 2; side++) {
+                const double step = 1e-5;
+                double *moved = side ? &lines[i].slope : &lines[i].height, at = *moved, values[2];
+                for (int k = 0; k < 2; k++) {
+                    *moved = at + (k ? step : -step);
+                    values[k] = gain_of(lines, COUNT, NULL, NULL);
+                }
+                *moved = at;
+                test_near("slope of the gain", NULL, 1, side ? by_slope + i : by_height + i,
+                          &(double){(values[1] - values[0]) / (2 * step)}, 1e-5);
+            }
+    }
+    const gram_line flat[] = {{1, 0.5, 0}, {2, 0.5, 1}};
+    assert_true(gain_of(flat, 2, NULL, NULL) == -INFINITY);
+    const gram_line far[] = {{0, 0, 0}, {-1, 1e-3, 1}}; /* 1,000 deviations off */
+    assert_true(isfinite(gain_of(far, 2, NULL, NULL)) && gain_of(far, 2, NULL, NULL) < -4e5);
+}
+
+/* The least mean at the rows and at u; with the value there that is z deviations from what is expected, if z is not NULL. */
+static double least_mean(gram_context *context, gram_surrogate *s, const double *x, const double *u, const double *z)
+{
+    double means[N + 1], variances[N + 1], points[(N + 1) * D], mean, variance, least = INFINITY;
+    memcpy(points, x, N * D * sizeof *x);
+    memcpy(points + N * D, u, D * sizeof *u);
+    OK(context, gram_surrogate_predict(context, s, 1, u, &mean, &variance));
+    if (z)
+        OK(context,
+           gram_surrogate_append(context, s, u, gram_surrogate_value(s, mean + sqrt(variance + s->noise) * *z)));
+    OK(context, gram_surrogate_predict(context, s, N + 1, points, means, variances));
+    if (z) gram_surrogate_truncate(s, N);
+    for (int i = 0; i <= N; i++) least = fmin(least, means[i]);
+    return least;
+}
+
+/* On the way from the row with the least mean to point number i. */
+static void set_place(const gram_surrogate *s, const rows *r, int i, double *u)
+{
+    const double share = 0.05 * (i + 1);
+    int best = 0;
+    for (int k = 1; k < N; k++)
+        if (gram_surrogate_mean_at(s, k) < gram_surrogate_mean_at(s, best)) best = k;
+    for (int l = 0; l < D; l++) u[l] = (1 - share) * r->x[best * D + l] + share * r->x[(N + i) * D + l];
+}
+
+/* What the least mean improves by, when one more value with noise is told: by quadrature over that value, each time with a model that has it. */
+static void the_least_mean_improves(void **state)
+{
+    enum { STEPS = 800 };
     gram_context *context = *state;
     rows r;
     models m;
-    double mean, variance, value;
-    make_rows(&r, 0.2);
-    make_models(context, 0.2, &m);
-    gram_surrogate *s = &m.objective;
+    make_rows(&r, 0.6);
+    make_models(context, 0.6, &m);
     gram_acquisition a;
     gram_acquisition_request request = ask(&m, GRAM_ACQUISITION_MEAN, 0);
     OK(context, gram_acquisition_make(context, &request, &a));
-    const double *u = r.x + N * D;
-    OK(context, gram_acquisition_values(context, &a, 1, u, &value));
-    OK(context, gram_surrogate_predict(context, s, 1, u, &mean, &variance));
-    const double spread = sqrt(variance + s->noise), step = 16.0 / STEPS;
-    double gain = 0;
-    for (int k = 0; k <= STEPS; k++) {
-        const double z = -8 + k * step;
-        double moved, left;
-        OK(context, gram_surrogate_append(context, s, u, gram_surrogate_value(s, mean + spread * z)));
-        OK(context, gram_surrogate_predict(context, s, 1, u, &moved, &left));
-        gram_surrogate_truncate(s, s->n - 1);
-        gain += fmax(a.best - moved, 0) * step * exp(-z * z / 2 - LOG_ROOT_2_PI);
+    for (int i = 0; i < M; i++) {
+        const double step = 16.0 / STEPS;
+        double u[D], value, gain = 0;
+        set_place(&m.objective, &r, i, u);
+        const double before = least_mean(context, &m.objective, r.x, u, NULL);
+        OK(context, gram_acquisition_values(context, &a, 1, u, &value));
+        for (int k = 0; k <= STEPS; k++) {
+            const double z = -8 + k * step, after = least_mean(context, &m.objective, r.x, u, &z);
+            gain += (before - after) * step * exp(-z * z / 2 - LOG_ROOT_2_PI);
+        }
+        assert_true(gain > 1e-4);
+        test_near("improvement of the least mean", NULL, 1, &(double){exp(value) / gain}, &(double){1}, 2e-3);
+        gradient_is_right(context, &a, u);
     }
-    test_near("improvement of the mean", NULL, 1, &(double){exp(value)}, &gain, 2e-3); /* the kink, by steps of 0.04 */
     gram_acquisition_free(context, &a);
     free_models(&m);
 }
@@ -374,7 +455,8 @@ int main(void)
                                        cmocka_unit_test(repeated_row_is_told),
                                        cmocka_unit_test(gradients_of_all_kinds),
                                        cmocka_unit_test(values_are_expectations),
-                                       cmocka_unit_test(the_mean_improves),
+                                       cmocka_unit_test(gain_of_lines),
+                                       cmocka_unit_test(the_least_mean_improves),
                                        cmocka_unit_test(noisy_improvement_without_noise),
                                        cmocka_unit_test(draws_have_the_posterior_mean)};
     return cmocka_run_group_tests(tests, test_open, test_close);

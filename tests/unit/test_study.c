@@ -486,18 +486,19 @@ static void bad_variables_are_named(void **state)
     REFUSED(context, gram_study_create(context, 2, PLANE, &options, &study), GRAM_ERROR_ARGUMENT, "noise = -1");
 }
 
-static gram_status short_play(gram_context *context)
+static gram_status short_play_of(gram_context *context, gram_acquisition_kind kind, int64_t constraints)
 {
     gram_status status = GRAM_OK;
     gram_study *study = NULL;
     gram_study_options options = defaults();
     double x[2], shares[2];
-    options.constraints = 1;
+    options.acquisition = kind;
+    options.constraints = constraints;
     options.start = 2;
     STEP(gram_study_create(context, 2, PLANE, &options, &study));
     for (int i = 0; i < 3; i++) {
         STEP(gram_study_ask(context, study, x, NULL));
-        STEP(gram_study_tell(context, study, i, bowl(x), (const double[]){-1}));
+        STEP(gram_study_tell(context, study, i, bowl(x), constraints ? (const double[]){-1} : NULL));
     }
     STEP(gram_study_importance(context, study, shares));
 done:
@@ -505,10 +506,25 @@ done:
     return status;
 }
 
+static gram_status short_play(gram_context *context)
+{
+    return short_play_of(context, GRAM_ACQUISITION_AUTO, 1);
+}
+
+static gram_status short_play_with_noise(gram_context *context)
+{
+    gram_status status = GRAM_OK;
+    STEP(short_play_of(context, GRAM_ACQUISITION_NOISY, 0));
+    STEP(short_play_of(context, GRAM_ACQUISITION_MEAN, 0));
+done:
+    return status;
+}
+
 static void without_memory(void **state)
 {
     (void)state;
     assert_true(oom_some(short_play, 60, 97) > 60);
+    assert_true(oom_some(short_play_with_noise, 60, 97) > 60);
 }
 
 int main(void)

@@ -115,7 +115,10 @@ gram_status gram_study_report(gram_context *context, gram_study *study, const ch
     gram_string_add(text, "\n%sBest point%s\n", bold ? bold : "", plain ? plain : "");
     TRY(add_point(context, study, best, text));
     if (!gram_study_is_noisy(study)) goto done;
-    gram_string_add(text, "\n%sRecommended, values being noisy%s\n", bold ? bold : "", plain ? plain : "");
+    gram_string_add(text, "\n%sRecommended, %s%s\n", bold ? bold : "",
+                    gram_study_noise_is_known(study) ? "values being noisy"
+                                                     : "if values are noisy (a noise of 0 says no)",
+                    plain ? plain : "");
     TRY(add_recommended(context, study, text));
 done:
     return status;
