@@ -12,6 +12,7 @@
 static const double WIDTHS[GRAM_GRID_WIDTHS] = {0.25, 0.5, 1, 2, 4};
 static const size_t MOST_BYTES = (size_t)1 << 30; /* of matrices that are held at a time, if there are several */
 static const double CLEARLY = 0.95;               /* of two searches the better is better by chance otherwise */
+enum { MOST_SCORES = 16 };
 static const double FIRST_VARIANCE = 0.1, VARIANCE_STEP = 3.16227766016837933;
 
 /* What a search holds while it runs. */
@@ -27,9 +28,44 @@ typedef struct running {
     double *y, *weights;
     gram_loss_matrix *whole; /* of the widths that are held */
     double *f;               /* n x outputs: held-out predictions at the choice */
+    int64_t rises;           /* of the loss, one strength after another, of the fold that is fitted */
+    double last_loss, least_loss;
 } running;
 
-void gram_fold_predict(const gram_fold *fold, int64_t s, const double *a, const double *b)
+/* ---- hopeless strengths ---- */
+
+/* Losses of few held rows say little. */
+static const double WORSE = 1.2;
+enum { ENOUGH_HELD = 20, RISES = 2 };
+
+/* Weighted mean over the rows that are held. */
+static double held_loss(const running *r, const gram_fold *f, int64_t strength)
+{
+    const gram_fit_search *s = r->search;
+    double scores[MOST_SCORES], sum = 0, total = 0;
+    for (int64_t i = 0; i < f->held; i++) {
+        const int64_t row = f->held_rows[i];
+        const double w = gram_problem_weight(r->problem, row);
+        s->score(s->argument, r->problem->y[row], f->out + (strength * f->n + row) * f->outputs, scores);
+        for (int64_t c = 0; c < s->score_columns; c++) sum += w * scores[c];
+        total += w;
+    }
+    return sum / total;
+}
+
+/* Less and less penalty fits the noise: when the loss has risen twice in a row and far above the least, the strengths that are left
+ * would only be worse, and cost the most. Not in a grid that was asked for, whose cells are reported. */
+static int is_hopeless(running *r, const gram_fold *f, int64_t strength)
+{
+    if (r->search->lambda_count > 0 || r->search->score_columns > MOST_SCORES || f->held < ENOUGH_HELD) return 0;
+    const double loss = held_loss(r, f, strength);
+    r->rises = strength > 0 && loss > r->last_loss ? r->rises + 1 : 0;
+    r->least_loss = strength > 0 ? fmin(r->least_loss, loss) : loss;
+    r->last_loss = loss;
+    return r->rises >= RISES && loss > WORSE * r->least_loss;
+}
+
+int gram_fold_predict(gram_fold *fold, int64_t s, const double *a, const double *b)
 {
     const int64_t m = fold->outputs;
     for (int64_t i = 0; i < fold->held; i++) {
@@ -44,6 +80,8 @@ void gram_fold_predict(const gram_fold *fold, int64_t s, const double *a, const 
     if (fold->progress)
         fold->progress(fold->progress_user, "cross-validation",
                        fold->share + fold->part * (double)(s + 1) / (double)fold->strengths);
+    fold->fits++;
+    return !is_hopeless(fold->search, fold, s);
 }
 
 /* ---- the fits of some widths ---- */
@@ -55,7 +93,8 @@ static gram_status fit_fold(gram_context *context, running *r, const gram_grid_b
     const gram_problem *p = r->problem;
     const int64_t n = p->n;
     gram_loss_matrix part = {0};
-    gram_fold f = {.strengths = b->strengths,
+    gram_fold f = {.search = r,
+                   .strengths = b->strengths,
                    .c = b->strength,
                    .out = gram_grid_out(b, width, 0),
                    .n = n,

@@ -9,6 +9,8 @@
 #include "solve/factored_matrix.h"
 #include "tune/grid_search.h"
 
+struct running;
+
 /* One fold's training rows, and where its predictions go. */
 typedef struct gram_fold {
     const gram_loss_matrix *k; /* of the training rows */
@@ -23,15 +25,17 @@ typedef struct gram_fold {
     double *out;     /* strengths x n x outputs: predictions of the held rows, by their number */
     int64_t n, outputs;
     const double *whole; /* n x n: the Gram matrix of all rows */
-    int64_t fits;        /* counted by the path */
+    int64_t fits;        /* predicted from */
     /* progress of the whole search, told after each strength: the share done before this fold, and what the fold adds */
     gram_progress_fn progress; /* or NULL */
     void *progress_user;
     double share, part;
+    struct running *search;
 } gram_fold;
 
-/* out_s = K(held, training) a + T b of strength number s; b is q x outputs. */
-void gram_fold_predict(const gram_fold *fold, int64_t s, const double *a, const double *b);
+/* out_s = K(held, training) a + T b of strength number s; b is q x outputs. Returns 0 when the strengths after it would only be worse: then
+ * the path ends, and their predictions stay NaN. */
+int gram_fold_predict(gram_fold *fold, int64_t s, const double *a, const double *b);
 
 enum { GRAM_GRID_WIDTHS = 5, GRAM_GRID_LAMBDAS = 11 };
 

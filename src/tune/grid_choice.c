@@ -10,10 +10,11 @@ static double worth(const gram_grid_rule *rule, const gram_grid_scores *grid, in
     const int64_t width = cell / grid->strengths, strength = cell % grid->strengths;
     const double sign = rule->maximise ? 1 : -1;
     double sum = 0, total = 0;
-    if (!rule->smooth) return sign * grid->scores[cell];
+    if (!rule->smooth || isnan(grid->scores[cell])) return sign * grid->scores[cell];
     for (int64_t w = width - 1; w <= width + 1; w++)
         for (int64_t k = strength - 1; k <= strength + 1; k++) {
             if (w < 0 || w >= grid->widths || k < 0 || k >= grid->strengths) continue;
+            if (isnan(grid->scores[w * grid->strengths + k])) continue; /* not fitted */
             const double weight = weights[w - width + 1] * weights[k - strength + 1];
             sum += weight * grid->scores[w * grid->strengths + k];
             total += weight;
@@ -46,6 +47,24 @@ int64_t gram_grid_choose(const gram_grid_rule *rule, const gram_grid_scores *gri
         if (strength < least || (strength == least && is_better(rule, grid, i, simple))) simple = i;
     }
     return simple;
+}
+
+gram_grid_rest gram_grid_screen(const gram_grid_rule *rule, const gram_grid_scores *grid)
+{
+    const int64_t cells = grid->widths * grid->strengths;
+    int64_t best = 0;
+    gram_grid_rest rest = {grid->widths, 0, 0};
+    for (int64_t i = 1; i < cells; i++)
+        if (is_better(rule, grid, i, best)) best = i;
+    const double enough = worth(rule, grid, best) - grid->errors[best];
+    for (int64_t i = 0; i < cells; i++) {
+        const int64_t width = i / grid->strengths, strength = i % grid->strengths;
+        if (i != best && !(worth(rule, grid, i) >= enough)) continue;
+        if (width < rest.first) rest.first = width;
+        if (width >= rest.end) rest.end = width + 1;
+        if (strength >= rest.strengths) rest.strengths = strength + 1;
+    }
+    return rest;
 }
 
 static int is_end(int64_t place, int64_t count)

@@ -20,6 +20,7 @@ typedef struct running {
     double *rows;           /* scores of rows */
     gram_grid_scores grid;  /* of cells */
     gram_grid_batch batch;  /* the last one */
+    gram_grid_rest rest;    /* what is fitted of it */
     int64_t n, most_widths; /* most that are held at a time */
 } running;
 
@@ -73,6 +74,7 @@ static gram_status open(gram_context *context, gram_kernel *kernel, const int64_
     const int64_t cells = g->width_count * g->strength_count;
     r->n = gram_points_count(g->x);
     r->grid = (gram_grid_scores){.widths = g->width_count, .strengths = g->strength_count};
+    r->rest = (gram_grid_rest){0, g->width_count, g->strength_count};
     measure(r);
     double most = (double)r->most_widths;
     TRY(gram_ranks_least(context, &most));
@@ -131,7 +133,7 @@ static void score_cell(const running *r, int64_t cell)
     for (int64_t i = 0; i < r->n; i++) {
         const double w = g->weights ? g->weights[i] : 1, *row = r->rows + i * g->score_columns;
         double value = 0;
-        if (r->batch.fold[i] < 0) continue;
+        if (r->batch.fold[i] < 0 || r->batch.fold[i] >= r->batch.folds) continue;
         for (int64_t c = 0; c < g->score_columns; c++) {
             sum += w * row[c];
             value += row[c];
@@ -191,27 +193,52 @@ done:
     return status;
 }
 
-static gram_status run_all(gram_context *context, running *r)
+/* The scores of what is left of the grid; NaN for the rest. */
+static gram_status run_rest(gram_context *context, running *r)
 {
     gram_status status = GRAM_OK;
     gram_grid_search *g = r->search;
-    const gram_grid_batch *b = &r->batch;
-    for (int64_t first = 0; first < g->width_count; first += r->most_widths) {
-        const int64_t left = g->width_count - first;
-        if (first > 0 && gram_time_is_up(context, GRAM_TIME_OF_TUNING)) {
+    gram_grid_batch *b = &r->batch;
+    const gram_grid_rest *rest = &r->rest;
+    b->strengths = rest->strengths;
+    for (int64_t i = 0; i < g->width_count * g->strength_count; i++) r->grid.scores[i] = r->grid.errors[i] = NAN;
+    for (int64_t first = rest->first; first < rest->end; first += r->most_widths) {
+        const int64_t left = rest->end - first;
+        if (first > rest->first && gram_time_is_up(context, GRAM_TIME_OF_TUNING)) {
             gram_time_left_out(context, "tuning ended early");
-            for (int64_t cell = first * b->strengths; cell < g->width_count * b->strengths; cell++)
-                r->grid.scores[cell] = INFINITY;
             break;
         }
         TRY(fit_batch(context, r, first, left < r->most_widths ? left : r->most_widths));
         for (int64_t w = 0; w < b->count; w++)
             for (int64_t s = 0; s < b->strengths; s++) {
                 TRY(g->score(context, g->argument, gram_grid_out(b, w, s), r->rows));
-                score_cell(r, (first + w) * b->strengths + s);
+                score_cell(r, (first + w) * g->strength_count + s);
             }
     }
-    g->found.work = b->work;
+done:
+    return status;
+}
+
+/* One fold of the whole grid, unseen by the progress, then all folds of the cells that may be chosen: what is far from the best on a
+ * fifth of the rows is not the best on all. */
+static gram_status run_all(gram_context *context, running *r)
+{
+    gram_status status = GRAM_OK;
+    gram_grid_search *g = r->search;
+    const int64_t folds = r->batch.folds;
+    if (g->screen && !g->scores && !g->holdout && folds > 2 && !g->rows.ordered) {
+        r->batch.folds = 1;
+        TRY(run_rest(context, r));
+        r->batch.folds = folds;
+        r->batch.count = 0; /* predictions of one fold serve nobody */
+        if (!gram_time_is_up(context, GRAM_TIME_OF_TUNING)) {
+            r->rest = gram_grid_screen(&g->rule, &r->grid);
+            TRY(run_rest(context, r));
+        }
+    } else {
+        TRY(run_rest(context, r));
+    }
+    g->found.work = r->batch.work;
 done:
     return status;
 }

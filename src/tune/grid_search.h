@@ -22,7 +22,8 @@ typedef struct gram_grid_batch {
     gram_kernel *const *kernels;  /* count */
     int64_t strengths;
     const double *strength; /* in the order of the fits */
-    int64_t n, outputs, folds;
+    int64_t n, outputs;
+    int64_t folds;       /* the first so many are fitted, of those in `fold` */
     const int64_t *fold; /* n, as gram_folds_make has it */
     int ordered;
     double *out; /* count x strengths x n x outputs: predictions of every row by the fit without its fold; NaN before */
@@ -64,6 +65,7 @@ typedef struct gram_grid_search {
     int64_t outputs;
     gram_folds_rule rows;
     int holdout; /* the last fold alone is left out */
+    int screen; /* one fold first: the others for the cells alone that it leaves a chance (gram_grid_screen); not with `scores` */
     int64_t width_count;
     const double *widths; /* factors */
     int64_t strength_count;
@@ -95,6 +97,13 @@ typedef struct gram_grid_scores {
     int64_t widths, strengths;
     double *scores, *errors;
 } gram_grid_scores;
+
+/* After one fold: the widths from *first to before *end, and how many strengths, that still may be chosen. */
+typedef struct gram_grid_rest {
+    int64_t first, end, strengths;
+} gram_grid_rest;
+
+gram_grid_rest gram_grid_screen(const gram_grid_rule *rule, const gram_grid_scores *grid);
 
 /* The cell to choose. */
 int64_t gram_grid_choose(const gram_grid_rule *rule, const gram_grid_scores *grid);

@@ -62,16 +62,23 @@ static gram_status check(gram_learning *learning)
     return status < 0 ? status : gram_unpenalised_check_settings(learning, &own->free);
 }
 
-/* 275 fits to four fifths of the rows that are tuned on, of some three curvatures each, one factor for two classes and an inverse for each of
- * several (logistic_tune.c); and the search for lengths. */
+/* Seconds of so many products of K with a column for each class: reading K, and multiplying. */
+static double product_seconds(const gram_learning *learning, double count, double n)
+{
+    const double rate = learning->context->operations > 0 ? 0.5 * learning->context->operations : 2e10;
+    return count * n * n * (5e-10 + 2 * (double)learning->classes.count / rate);
+}
+
+/* 275 fits to four fifths of the rows that are tuned on: of two classes some three factors each, of several a hundred products with K
+ * (likelihood_softmax_step.c); and the search for lengths. */
 static void tuning_cost(const gram_learning *learning, double n, double *bytes, double *seconds)
 {
-    enum { FITS = 275, CURVATURES = 3, ROWS = 1000, ROWS_OF_SEVERAL = 1500 };
+    enum { FITS = 275, CURVATURES = 3, PRODUCTS = 100, ROWS = 1000, ROWS_OF_SEVERAL = 1500 };
     const double classes = (double)learning->classes.count, outputs = classes == 2 ? 1 : classes;
     const double rows = 0.8 * fmin(n, outputs > 1 ? ROWS_OF_SEVERAL / sqrt(classes) : ROWS);
     const double rate = learning->context->operations > 0 ? 0.5 * learning->context->operations : 2e10;
-    const double cubes = outputs > 1 ? 4.0 / 3 : 1.0 / 3;
-    *seconds = FITS * CURVATURES * outputs * (cubes * rows * rows * rows / rate + 5e-9 * rows * rows) +
+    const double factors = CURVATURES * (rows * rows * rows / (3 * rate) + 5e-9 * rows * rows);
+    *seconds = FITS * (outputs > 1 ? product_seconds(learning, PRODUCTS, rows) : factors) +
                gram_search_seconds(learning->context, &gram_lengths_cost, n, rows, (double)learning->data->d);
     *bytes = 8 * rows * rows * (8 + outputs);
 }
@@ -90,8 +97,9 @@ static gram_status plan(gram_learning *learning)
     const double matrices = 1 + 0.5 * outputs + (outputs > 1), bytes = 8 * n * n * matrices;
     TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.",
                            "logistic regression of"));
-    gram_learning_plan(learning, "newton, f64", (size_t)bytes, 10 * outputs * n * n * n * 1e-11,
-                       "exact Newton steps on the whole matrix");
+    enum { PRODUCTS = 400 };
+    const double seconds = outputs > 1 ? product_seconds(learning, PRODUCTS, n) : n * n * n * 1e-10;
+    gram_learning_plan(learning, "newton, f64", (size_t)bytes, seconds, "exact Newton steps on the whole matrix");
 done:
     return status;
 }

@@ -54,8 +54,7 @@ static gram_status path(gram_context *context, void *argument, gram_fold *fold)
     for (int64_t i = 0; i < fold->strengths; i++) {
         s.c = fold->c[i];
         TRY(gram_logistic_solve(context, &s));
-        gram_fold_predict(fold, i, s.a, s.b);
-        fold->fits++;
+        if (!gram_fold_predict(fold, i, s.a, s.b)) break;
     }
 done:
     gram_logistic_solution_give(context, &s);

@@ -48,8 +48,7 @@ static gram_status path(gram_context *context, void *argument, gram_fold *fold)
         s.c = fold->c[i];
         s.warm = i > 0;
         TRY(gram_loss_solve(context, &s));
-        gram_fold_predict(fold, i, s.a, s.b);
-        fold->fits++;
+        if (!gram_fold_predict(fold, i, s.a, s.b)) break;
     }
 done:
     gram_loss_solution_give(context, &s);

@@ -181,10 +181,12 @@ static void find_options(gram_learning *learning)
  * for. Chains end early where nothing is gained: a third of the fits. */
 static void tuning_cost(const gram_learning *learning, double n, double *bytes, double *seconds)
 {
-    enum { MOST_ROWS = 5000 };
+    enum { MOST_ROWS = 5000, SCREENED = 2000 };
+    const int classification = learning->task == GRAM_TASK_CLASSIFICATION;
     const double outputs = (double)output_count(learning), rows = fmin(n, MOST_ROWS);
-    const double classes = learning->task == GRAM_TASK_CLASSIFICATION ? (double)learning->classes.count : 2;
-    const double cells = 10 * 10 * (double)gram_learning_folds(learning), of_pair = 2 * rows / fmax(classes, 2);
+    const double classes = classification ? (double)learning->classes.count : 2;
+    const double part = classification && rows >= SCREENED ? 0.5 : 1; /* of the grid that one fold leaves */
+    const double cells = part * 10 * 10 * (double)gram_learning_folds(learning), of_pair = 2 * rows / fmax(classes, 2);
     const double matrices = 10 * rows * rows;
     *seconds = (0.67 * cells * outputs * of_pair * of_pair * 2.2e-9 + matrices * 2e-9) / learning->context->threads +
                gram_search_seconds(learning->context, &gram_lengths_cost, n, 1000, (double)learning->data->d);

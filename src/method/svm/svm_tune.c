@@ -19,6 +19,9 @@ enum { SAMPLE_STREAM = 0x53564e };
 /* Ten times the usual tolerance: scores do not change by a part of their standard error, and it takes half of the time. */
 static const double LOOSE = 1e-2;
 
+/* Rows from which on a fifth of them tell hopeless cells; with fewer the search is over soon. */
+enum { ROWS_TO_SCREEN = 2000 };
+
 /* What making a matrix takes of the work on its width. */
 static const double MATRICES = 0.05;
 
@@ -282,6 +285,7 @@ static gram_grid_search search_of(tuning *t, const gram_svm_tune_options *o, con
                               .strength_count = t->strengths,
                               .strengths = t->c,
                               .ard = o->ard,
+                              .screen = classification && data->n >= ROWS_TO_SCREEN,
                               .room = data->cache_bytes,
                               .width_bytes = 4 * (size_t)data->n * (size_t)data->n,
                               .rule = classification ? BY_ACCURACY : BY_ERROR,

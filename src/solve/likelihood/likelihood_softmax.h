@@ -62,6 +62,20 @@ typedef struct gram_softmax_mode {
     int converged;
 } gram_softmax_mode;
 
+/* ---- a step towards it by conjugate gradients (likelihood_softmax_step.c) ---- */
+
+typedef struct gram_softmax_step {
+    const gram_softmax_mode *mode; /* with p at (a, b) */
+    const double *r, *kr;          /* n x C: g - c a, and K times it */
+    double tolerance;              /* of what is left of the equations, relative */
+    int64_t most;                  /* iterations */
+    double *da, *kda, *db;         /* n x C, K da, q x C: the result */
+    int64_t iterations;
+    int solved; /* 0: `most` were not enough */
+} gram_softmax_step;
+
+gram_status gram_softmax_step_iterate(gram_context *context, gram_softmax_step *step);
+
 gram_status gram_softmax_mode_find(gram_context *context, gram_softmax_mode *mode);
 
 #endif
