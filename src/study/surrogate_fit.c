@@ -10,7 +10,8 @@
  *     noise               N(-9, 3^2), likewise; a noise that was given is kept
  *
  * The search starts where the last one ended, with its Hessian, and from usual lengths with little noise, every other time also with much: what short lengths follow exactly,
- * long ones may call noise, and the likelihood has a top at each. The first time it starts from short lengths too. */
+ * long ones may call noise, and the likelihood has a top at each. The first time it starts from short lengths too; of many rows, as a file that is read again may
+ * have, those starts are compared on a part of the rows that is spread over all of them, and only the best goes on with all. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +19,11 @@
 #include <gram/gp.h>
 #include <gram/output.h>
 
+#include "points/points.h"
 #include "solve/minimise.h"
 #include "study/surrogate.h"
 
-enum { EVALUATIONS = 60 };
+enum { EVALUATIONS = 60, FEW_ROWS = 64 };
 static const double LEAST_NOISE = 1e-8, USUAL_NOISE = 1e-4, MUCH_NOISE = 0.1, MOST_NOISE = 2, LEAST_LENGTH = 5e-3,
                     MOST_LENGTH = 1e3;
 static const double LEAST_AMPLITUDE = 1e-2, MOST_AMPLITUDE = 1e4;
@@ -181,17 +183,52 @@ done:
     return status;
 }
 
+/* From usual lengths with little noise and, in doubt, with much; the first time from short ones too. */
+static gram_status try_starts(learning *job, int first_time, double *best)
+{
+    gram_status status = GRAM_OK;
+    const gram_surrogate *s = job->surrogate;
+    const double usual = exp(prior_of(s, 1).mean); /* of the order of the distances between points */
+    const int doubts = isnan(s->given_noise) && !s->jumps;
+    TRY(try_start(job, usual, USUAL_NOISE, best));
+    if (doubts && (first_time || s->n % 2 == 0)) TRY(try_start(job, usual, MUCH_NOISE, best));
+    if (first_time) TRY(try_start(job, 0.2 * usual, USUAL_NOISE, best));
+done:
+    return status;
+}
+
+/* The starts on FEW_ROWS of the rows, whose best parameters become the surrogate's. */
+static gram_status search_few(learning *job)
+{
+    gram_status status = GRAM_OK;
+    gram_surrogate *s = job->surrogate;
+    learning part = *job;
+    gram_points *points = NULL;
+    int64_t which[FEW_ROWS];
+    double y[FEW_ROWS], best = INFINITY;
+    for (int64_t i = 0; i < FEW_ROWS; i++) {
+        which[i] = i * (s->n - 1) / (FEW_ROWS - 1);
+        y[i] = job->y[which[i]];
+    }
+    TRY(gram_points_gather(job->context, job->points, FEW_ROWS, which, &points));
+    part.points = points;
+    part.y = y;
+    TRY(try_starts(&part, 1, &best));
+    s->inverse_known = 0; /* all rows have a steeper density */
+done:
+    gram_points_release(points);
+    return status;
+}
+
 static gram_status search(learning *job)
 {
     gram_status status = GRAM_OK;
     gram_surrogate *s = job->surrogate;
-    const double usual = exp(prior_of(s, 1).mean); /* of the order of the distances between points */
     double best = INFINITY;
-    const int known = s->theta_known, doubts = isnan(s->given_noise) && !s->jumps;
-    if (known) TRY(descend(job, s->theta, s->inverse, &s->inverse_known, &best));
-    TRY(try_start(job, usual, USUAL_NOISE, &best));
-    if (doubts && (!known || s->n % 2 == 0)) TRY(try_start(job, usual, MUCH_NOISE, &best));
-    if (!known) TRY(try_start(job, 0.2 * usual, USUAL_NOISE, &best));
+    const int known = s->theta_known, few_first = !known && s->n >= 2 * FEW_ROWS;
+    if (few_first) TRY(search_few(job));
+    if (s->theta_known) TRY(descend(job, s->theta, s->inverse, &s->inverse_known, &best));
+    if (!few_first) TRY(try_starts(job, !known, &best));
     FAIL_IF(!isfinite(best), job->context, GRAM_ERROR_NUMERICAL, "study: no parameters fit the values");
 done:
     return status;
