@@ -150,7 +150,7 @@ static int by_size(const void *a, const void *b)
 /* Neighbours 1 or cbrt(N), N^(2/5) or N^(2/3), (N - 1)/2, and geometric means between them in several columns. */
 static void slow_widths(slow *s, const real *ranks)
 {
-    const real alone[] = {0.3L, 0, 1.6L, 0, 0.4L}, several[] = {1.8L, 1, 6, 1, 1.6L};
+    const real alone[] = {0.3L, 0, 1.6L, 0, 0.4L}, several[] = {2.4L, 0.7L, 6.5L, 0.7L, 1.4L};
     const double rows = (double)s->total;
     double k[5] = {s->d == 1 ? cbrt(rows) : 1, 0, pow(rows, s->d == 1 ? 2. / 3 : 2. / 5), 0, (rows - 1) / 2};
     real *all = calloc((size_t)(s->total * s->total), sizeof *all);
@@ -200,10 +200,10 @@ static double slow_p(gram_context *context, int64_t n, int64_t m, int64_t d, con
     slow_ranks(&s, x, ranks);
     slow_kernel(&s, x, plain_width(context, &s, pool), d == 1 ? 0.1L : 0.5L);
     slow_widths(&s, ranks);
-    slow_means(&s, z, d == 1 ? 4 : 3);
+    slow_means(&s, z, d == 1 ? 4 : 2.8L);
     if (d == 2) slow_directions(&s, z, 0.5L);
-    slow_means(&s, ranks, d == 1 ? 0.3L : 2);
-    slow_spreads(&s, z, d == 1 ? 0.3L : 1.2L);
+    slow_means(&s, ranks, d == 1 ? 0.3L : 2.4L);
+    slow_spreads(&s, z, d == 1 ? 0.3L : 1.8L);
     for (int64_t b = 0; b < s.count; b++) reached += s.t[b] >= s.t[0] * (1 - 1e-8L);
     free(s.bits);
     free(s.t);
