@@ -29,8 +29,8 @@ static const cli_option scored_options[] = {
             "observations of the density logistic: columns, and labels 0 or 1 last"),
     CLI_ROW("measure", CLI_TEXT, PLACE(measure), "M",
             "a law that is known by its integrals instead, e.g. 'normal(0,1)*uniform(0,1)', a factor for each column"),
-    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E", "base kernel (default: imq by --precondition; of --measure rbf; of a sample laplace)", 0,
-     0, NULL},
+    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E",
+     "base kernel (default: imq by --precondition; of --measure rbf; of a sample laplace)", 0, 0, NULL},
     CLI_ROW_CHOICE("precondition", PLACE(precondition), "P", preconditions,
                    "metric of imq: med (default), sclmed, smpcov or id"),
 };
