@@ -201,7 +201,7 @@ static double slow_p(gram_context *context, int64_t n, int64_t m, int64_t d, con
     slow_kernel(&s, x, plain_width(context, &s, pool), d == 1 ? 0.1L : 0.5L);
     slow_widths(&s, ranks);
     slow_means(&s, z, d == 1 ? 4 : 2.8L);
-    if (d == 2) slow_directions(&s, z, 0.5L);
+    if (d == 2) slow_directions(&s, z, 4);
     slow_means(&s, ranks, d == 1 ? 0.3L : 2.4L);
     slow_spreads(&s, z, d == 1 ? 0.3L : 1.8L);
     for (int64_t b = 0; b < s.count; b++) reached += s.t[b] >= s.t[0] * (1 - 1e-8L);

@@ -29,7 +29,7 @@ typedef struct weighting {
 } weighting;
 
 static const weighting ONE_COLUMN = {2, 0.3, 1.6, 0.4, 0, 0.1, 4, 0, 0.3, 0.3};
-static const weighting COLUMNS = {3, 2.4, 6.5, 1.4, 0.7, 0.5, 2.8, 0.5, 2.4, 1.8};
+static const weighting COLUMNS = {3, 2.4, 6.5, 1.4, 0.7, 0.5, 2.8, 4, 2.4, 1.8};
 
 /* What the looks are made of. */
 typedef struct gallery {
