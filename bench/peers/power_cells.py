@@ -136,6 +136,17 @@ def uneven(rng, n):
     return x, (0.5 + np.abs(x)) * normal(rng, n, 1)
 
 
+def checkerboard(fields, noise):
+    """Fields of one colour on a board of fields x fields."""
+
+    def draw(rng, n):
+        a = rng.integers(0, fields, size=n)
+        b = rng.integers(0, fields // 2, size=n) * 2 + a % 2
+        return tuple((v + rng.uniform(size=n) + noise * rng.normal(size=n))[:, None] for v in (a, b))
+
+    return draw
+
+
 def one_of_five(rng, n):
     x = normal(rng, n, 5)
     return x, np.hstack([np.sin(2 * x[:, :1]) + 0.7 * normal(rng, n, 1), normal(rng, n, 4)])
@@ -147,10 +158,11 @@ INDEPENDENCE = {
     "sine of one period": waves(1, 2.0),
     "sine of four periods": waves(4, 1.0),
     "circle": circle(0.4),
+    "checkerboard of four fields": checkerboard(4, 0.2),
     "uneven noise": uneven,
     "one of five columns": one_of_five,
 }
-INDEPENDENCE_SIZES = (50, 100, 200)
+INDEPENDENCE_SIZES = (50, 200)
 
 # ---- draws against the standard normal law of as many columns ----
 

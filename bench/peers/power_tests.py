@@ -105,6 +105,18 @@ def hyppo_mgc(x, y, seed):
     return MGC().test(x, y, reps=PERMUTATIONS, random_state=seed)[1]
 
 
+def twin_hsicagg(x, y, seed):
+    import power_twins
+
+    return power_twins.hsicagg(x, y, seed)
+
+
+def twin_ksdagg(x, seed):
+    import power_twins
+
+    return power_twins.ksdagg(x, -x, seed)
+
+
 def gram_fit(x, seed):
     import gram
 
@@ -144,9 +156,10 @@ INDEPENDENCE = {
     "gram": (gram_independence, "gram", None),
     "gram, one width": (gram_independence_one_width, "gram", None),
     "hyppo Dcorr": (hyppo_dcorr, "hyppo", None),
-    "hyppo MGC": (hyppo_mgc, "hyppo", 50),
+    "hyppo MGC": (hyppo_mgc, "hyppo", 200),
+    "HSICAgg, twin": (twin_hsicagg, "scipy", None),
 }
-FIT = {"gram": (gram_fit, "gram", None), "gram, imq at the median": (gram_fit_one, "gram", None)}
+FIT = {"gram": (gram_fit, "gram", None), "gram, imq at the median": (gram_fit_one, "gram", None), "KSDAgg, twin": (twin_ksdagg, "scipy", None)}
 NULLS = {"two": gram_two, "independence": gram_independence, "fit": gram_fit, "chain": gram_chain, "given": gram_given}
 
 

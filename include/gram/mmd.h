@@ -152,7 +152,7 @@ GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
  * are set by the median heuristic on both samples (SPLIT: on the half that chooses). If all k(x_i, x_j) are equal, as for rows that
  * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
  * AGGREGATED that times the number of looks, O(N^2 d) a look from 2,048 rows of both samples on (groups of rows change labels together,
- * which keeps the level), O(N d) above 65,536; WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
+ * which keeps the level), O(N d) above 65,536, O(d) above 262,144; WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
  * AGGREGATED and SPLIT need a kernel with a length-scale: GRAM_ERROR_ARGUMENT. */
 GRAM_API gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                    const gram_points *y, const gram_mmd_options *options, gram_mmd_result *result);

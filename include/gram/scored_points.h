@@ -22,7 +22,7 @@ typedef struct gram_scored_options {
     const char *density;      /* as gram_density_parse_data reads it, */
     const char *density_data; /* with a file for the density logistic, or NULL */
     const gram_kernel *
-        kernel; /* NULL: gram_stein_kernel of `metric`; without scores rbf. What is open is set by the median heuristic */
+        kernel; /* NULL: gram_stein_kernel of `metric`; without scores laplace. What is open is set by the median heuristic */
     gram_stein_metric metric; /* GRAM_STEIN_METRIC_MED */
     int64_t m;                /* of the metric SCLMED: rows that are to be chosen */
     const char *who, *dashes; /* how messages speak: NULL: "scored_points" and "" */

@@ -311,7 +311,8 @@ static gram_status choose_kernel(reading *r)
     const gram_kernel *given = r->options.kernel;
     gram_kernel *plain = NULL;
     if (!given && made->scores) return make_stein_kernel(r);
-    if (!given) TRY(gram_kernel_parse(r->context, r->options.gram ? "given" : "rbf", &plain));
+    /* towards a sample: laplace sees every scale, rbf at the median distance not how rows lie within a mode of several */
+    if (!given) TRY(gram_kernel_parse(r->context, r->options.gram ? "given" : "laplace", &plain));
     if (!given) given = plain;
     TRY(gram_kernel_check_dimension(r->context, given, made->report.d));
     TRY(gram_kernel_check_kinds(r->context, given, made->points));

@@ -321,6 +321,19 @@ code=0
 GRAM="$GRAM" sh "$SOURCE/examples/drift.sh" one.csv same.csv >out 2>err || code=$?
 good
 
+# nothing to tell apart
+printf 'a,b\n1,3\n1,2\n1,5\n1,1\n' >constant.csv
+run test independence constant.csv --x a --y b
+good
+prints 'all rows of x or of y are equal' 'p-value             1'
+run test two-sample constant.csv constant.csv --features a
+good
+prints 'p-value             1'
+grep -q 'seen best' out && wrong 'should not name a look that saw nothing'
+run test two-sample constant.csv constant.csv
+good
+prints 'p-value             1'
+
 # pictures, where gnuplot is
 command -v gnuplot >/dev/null || exit 0
 run test two-sample one.csv moved.csv --plot two.svg

@@ -112,8 +112,16 @@ LC_ALL=C awk -F, 'NR > 1 { sum += $5; if ($5 < 0) bad = 1 } END { exit bad || su
 for method in greedy herding split plain; do
     run thin points.csv -m 10 --method $method --json
     good
-    prints '"kernel": "rbf(ell=' '"target": "the sample itself"' "\"method\": \"$method\"" '"discrepancy_all": 0'
+    prints '"kernel": "laplace(ell=' '"target": "the sample itself"' "\"method\": \"$method\"" '"discrepancy_all": 0'
 done
+# four modes of variance 1, 10 apart: chosen rows lie in theirs as all rows do (3.1 by rbf at the median distance)
+LC_ALL=C awk 'function u() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+    function z() { return sqrt(-2 * log(u())) * cos(6.283185307179586 * u()) }
+    BEGIN { seed = 7; print "x,y"; for (i = 0; i < 1200; i++) printf "%.9g,%.9g\n", 10 * (i % 2) + z(), 10 * (i % 10 < 7) + z() }' >four.csv
+run thin four.csv -m 80 --quiet
+good
+LC_ALL=C awk -F, 'NR > 1 { a = $1 - 10 * ($1 > 5); b = $2 - 10 * ($2 > 5); sum += a * a + b * b }
+    END { exit !(sum / 160 > 0.7 && sum / 160 < 1.4) }' out || wrong 'should have the variance of the modes'
 run thin points.csv -m 400 --method plain
 good
 cmp -s out points.csv || wrong 'all rows should be the input'

@@ -147,19 +147,24 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void slow_widths(slow *s, const real *ranks, real weight)
+/* Neighbours 1 or cbrt(N), N^(2/5) or N^(2/3), (N - 1)/2, and geometric means between them in several columns. */
+static void slow_widths(slow *s, const real *ranks)
 {
-    real *all = calloc((size_t)(s->total * s->total), sizeof *all), squared[20];
+    const real alone[] = {0.3L, 0, 1.6L, 0, 0.4L}, several[] = {2.4L, 0.7L, 6.5L, 0.7L, 1.4L};
+    const double rows = (double)s->total;
+    double k[5] = {s->d == 1 ? cbrt(rows) : 1, 0, pow(rows, s->d == 1 ? 2. / 3 : 2. / 5), 0, (rows - 1) / 2};
+    real *all = calloc((size_t)(s->total * s->total), sizeof *all);
     int64_t count = 0;
-    int widths = 0;
+    k[1] = sqrt(k[0] * k[2]);
+    k[3] = sqrt(k[2] * k[4]);
     for (int64_t i = 0; i < s->total; i++)
         for (int64_t j = 0; j < i; j++)
             if (squared_distance(s, ranks, i, j) > 1e-9L) all[count++] = squared_distance(s, ranks, i, j);
     qsort(all, (size_t)count, sizeof *all, by_size);
-    for (double k = s->d == 1 ? cbrt((double)s->total) : 1; k < (double)s->total / 3; k *= sqrt(10))
-        squared[widths++] = all[(int64_t)(k / (double)(s->total - 1) * (double)count)];
-    squared[widths++] = all[count / 2];
-    for (int k = 0; k < widths; k++) slow_kernel(s, ranks, squared[k], weight / (real)widths);
+    for (int a = 0; a < 5; a++) {
+        const real weight = s->d == 1 ? alone[a] : several[a];
+        if (weight > 0) slow_kernel(s, ranks, all[(int64_t)(k[a] / (rows - 1) * (double)count)], weight);
+    }
     free(all);
 }
 
@@ -183,7 +188,7 @@ static real plain_width(gram_context *context, const slow *s, const double *pool
 
 static double slow_p(gram_context *context, int64_t n, int64_t m, int64_t d, const double *pool, int64_t permutations)
 {
-    slow s = {n, n + m, d, gram_labels_count(n + m, n, permutations), NULL, NULL, d == 1 ? 1 : 2};
+    slow s = {n, n + m, d, gram_labels_count(n + m, n, permutations), NULL, NULL, d == 1 ? 2 : 3};
     int64_t reached = 0;
     s.bits = calloc((size_t)gram_subset_bytes(s.total, s.count), 1);
     s.t = calloc((size_t)s.count, sizeof *s.t);
@@ -193,12 +198,12 @@ static double slow_p(gram_context *context, int64_t n, int64_t m, int64_t d, con
     for (int64_t at = 0; at < s.total * d; at++) x[at] = z[at] = pool[at];
     slow_standardise(&s, z);
     slow_ranks(&s, x, ranks);
-    slow_kernel(&s, x, plain_width(context, &s, pool), d == 1 ? 0.1L : 1);
-    slow_widths(&s, ranks, d == 1 ? 1.5L : 8);
-    slow_means(&s, z, 4);
-    if (d == 2) slow_directions(&s, z, 0.5L);
-    slow_means(&s, ranks, d == 1 ? 0.3L : 0.7L);
-    slow_spreads(&s, z, d == 1 ? 0.3L : 1);
+    slow_kernel(&s, x, plain_width(context, &s, pool), d == 1 ? 0.1L : 0.5L);
+    slow_widths(&s, ranks);
+    slow_means(&s, z, d == 1 ? 4 : 2.8L);
+    if (d == 2) slow_directions(&s, z, 4);
+    slow_means(&s, ranks, d == 1 ? 0.3L : 2.4L);
+    slow_spreads(&s, z, d == 1 ? 0.3L : 1.8L);
     for (int64_t b = 0; b < s.count; b++) reached += s.t[b] >= s.t[0] * (1 - 1e-8L);
     free(s.bits);
     free(s.t);
@@ -247,15 +252,16 @@ static void p_values_of_the_twin(void **state)
 typedef struct difference {
     gram_mmd_family family;
     int64_t d;
-    double shift, spread, heavy;
+    double shift, spread, heavy, correlation;
 } difference;
 
 static void looks_see_what_they_are_for(void **state)
 {
     enum { N = 120 };
-    static const difference cases[] = {{GRAM_MMD_FAMILY_MEANS, 20, 0.9, 1, 0},
-                                       {GRAM_MMD_FAMILY_SPREADS, 3, 0, 1.4, 0},
-                                       {GRAM_MMD_FAMILY_RANKS, 2, 0.9, 1, 1}};
+    static const difference cases[] = {{GRAM_MMD_FAMILY_MEANS, 20, 0.9, 1, 0, 0},
+                                       {GRAM_MMD_FAMILY_SPREADS, 1, 0, 1.7, 0, 0},
+                                       {GRAM_MMD_FAMILY_RANKS, 2, 0.9, 1, 1, 0},
+                                       {GRAM_MMD_FAMILY_RANKS, 2, 0, 1, 0, 0.9}};
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -265,12 +271,14 @@ static void looks_see_what_they_are_for(void **state)
         gram_mmd_result result;
         for (int64_t i = 0; i < N * s->d; i++) {
             if (s->heavy > 0) x[i] /= u[i], y[i] /= u[N * s->d + i];
+            if (i % 2 && s->correlation > 0)
+                y[i] = s->correlation * y[i - 1] + sqrt(1 - s->correlation * s->correlation) * y[i];
             y[i] = s->spread * y[i] + (i % s->d == 0 || s->heavy > 0 ? s->shift : 0);
         }
         gram_points *px = test_points(context, N, s->d, x), *py = test_points(context, N, s->d, y);
         gram_mmd_result_init(&result, sizeof result);
         OK(context, gram_mmd_test(context, NULL, px, py, &options, &result));
-        assert_true(result.p_value <= 0.01);
+        if (result.p_value > 0.01) FAIL_TEST("case %d: p = %g", (int)c, result.p_value);
         assert_int_equal(result.family[result.best], s->family);
         for (int64_t k = 0; k < result.width_count; k++)
             assert_true(result.width_p[k] > 0 && result.width_p[k] <= 1 &&

@@ -29,8 +29,8 @@ static const cli_option scored_options[] = {
             "observations of the density logistic: columns, and labels 0 or 1 last"),
     CLI_ROW("measure", CLI_TEXT, PLACE(measure), "M",
             "a law that is known by its integrals instead, e.g. 'normal(0,1)*uniform(0,1)', a factor for each column"),
-    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E", "base kernel (default: imq by --precondition; of --measure rbf)", 0,
-     0, NULL},
+    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E",
+     "base kernel (default: imq by --precondition; of --measure rbf; of a sample laplace)", 0, 0, NULL},
     CLI_ROW_CHOICE("precondition", PLACE(precondition), "P", preconditions,
                    "metric of imq: med (default), sclmed, smpcov or id"),
 };
@@ -115,7 +115,8 @@ int cli_scored_read(cli_session *session, const char *verb, const char *path, co
 {
     gram_scored_options how;
     gram_kernel *kernel = NULL;
-    int code = options->kernel ? cli_kernel_read(session, options->kernel, &kernel) : CLI_DONE;
+    const char *expression = options->kernel ? options->kernel : options->measure ? "rbf" : NULL;
+    int code = expression ? cli_kernel_read(session, expression, &kernel) : CLI_DONE;
     if (code != CLI_DONE) return code;
     gram_scored_options_init(&how, sizeof how);
     how.format = (gram_format)data->format.value;

@@ -290,6 +290,8 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     gram_string_add(text, "%s", outcome.method);
     if (r->own->given)
         gram_string_add(text, ", %s random signs", gram_count_format(r->options->permutations, count));
+    else if (r->result.used == GRAM_HSIC_AGGREGATED && r->result.looks == 0)
+        gram_string_add(text, ", but no look can tell anything: all rows of x or of y are equal");
     else if (r->result.used == GRAM_HSIC_AGGREGATED)
         gram_string_add(text, ", %" PRId64 " looks: pairs of kernels and widths", r->result.looks);
     if (!r->own->given && r->result.used != GRAM_HSIC_GAMMA)

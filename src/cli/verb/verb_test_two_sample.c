@@ -306,7 +306,7 @@ static void add_method(gram_string *text, const report *r)
     if (r->result.group_rows > 0) gram_string_add(text, " of groups of %" PRId64 " rows", r->result.group_rows);
     if (r->result.chunks > 1) gram_string_add(text, ", mean of %" PRId64 " chunks", r->result.chunks);
     gram_string_add(text, "\n");
-    if (r->result.used == GRAM_MMD_TEST_AGGREGATED && look_name(r, r->result.best)[0])
+    if (r->result.used == GRAM_MMD_TEST_AGGREGATED && r->result.p_value < 1 && look_name(r, r->result.best)[0])
         cli_add_row(text, "  seen best by", look_name(r, r->result.best));
 }
 

@@ -30,6 +30,9 @@ static const double WORK = 4e11, ENOUGH = 0.5, TOLERANCE = 1e-4;
 /* Values that differ by less than this share of their mean are equal; looks that vary by less than that see nothing. */
 static const double TIE = 1e-11, FLAT = 1e-6;
 
+/* Scores closer than this are equal, and the first look is the one reported: kernels of one column of 0 and 1 are all the same test. */
+static const double SAME = 1e-8;
+
 static const double WIDTHS[] = {1. / 16, 1. / 4, 1, 4}, ALONE[] = {1. / 16, 1. / 8, 1. / 4, 1. / 2, 1, 2, 4};
 
 /* All kernels of one variable. */
@@ -240,9 +243,8 @@ static double largest_score(const looks *l, const double *values, double tie, in
     for (int k = 0; k < PAIRS; k++) {
         if (!(l->deviation[k] > 0)) continue;
         const double score = gram_tail_gamma_score(values[k] - tie * l->mean[k], l->mean[k], l->deviation[k]);
-        if (!(score > largest)) continue;
-        largest = score;
-        *best = k;
+        if (score > largest * (1 + SAME)) *best = k;
+        largest = fmax(largest, score);
     }
     return largest;
 }

@@ -8,7 +8,8 @@
  * Mackey, "Compress then test: powerful kernel testing in near-linear time", AISTATS 2023, permute groups of a compressed sample.)
  *
  * Above 65,536 rows the pairs themselves are too many: both samples are cut into as many chunks as it takes, statistics and labels are
- * those of the chunks, and the mean over the chunks is what is tested. The time is linear in N from there on.
+ * those of the chunks, and the mean over the chunks is what is tested. The time is linear in N from there on, until 2^33 pairs are reached
+ * at 262,144 rows; of more rows chunks are smaller, so that the time hardly grows.
  *
  * T is made of the z of the looks and the scores of features, as in mmd_permutation.c. z is the statistic less its mean over its standard
  * deviation, both taken over all labellings at hand, the observed one among them: symmetric in the labellings, so the level stays exact.
@@ -28,6 +29,7 @@
 #include "tile/random_labels.h"
 
 enum { FEWEST_GROUPS = 64, LEAST_ROWS = 2 * FEWEST_GROUPS * GRAM_STRIP, MOST_ROWS = 1 << 16, LABELLINGS = 64 };
+static const double MOST_PAIRS = 0x1p33;
 
 int gram_mmd_groups_fit(const gram_mmd_task *task)
 {
@@ -67,7 +69,8 @@ static void choose_sizes(grouped *g)
     const int64_t least = g->task->pool.n < g->task->pool.m ? g->task->pool.n : g->task->pool.m, most = 16 * least;
     const int64_t n = g->task->pool.n < most ? g->task->pool.n : most,
                   m = g->task->pool.m < most ? g->task->pool.m : most;
-    g->chunks = (n + m + MOST_ROWS - 1) / MOST_ROWS;
+    const double total = (double)(n + m);
+    g->chunks = (int64_t)ceil(total / fmin(MOST_ROWS, 2 * MOST_PAIRS / total));
     if (least / g->chunks < LEAST_ROWS) g->chunks = least / LEAST_ROWS;
     g->rows = least / g->chunks / FEWEST_GROUPS / GRAM_STRIP * GRAM_STRIP;
     g->n = n / g->chunks / g->rows;

@@ -3,10 +3,11 @@
  * A kernel that was given is taken at several widths. Without one, there are looks at means (mmd_features.c), and rbf on the ranks of each
  * column, for which tails do not matter, at widths from the nearest neighbours' distances to the median one; and rbf on the columns as they are.
  *
- * Weights are levels: what one look may spend of the level the others cannot. Half of it goes to means in one column, where
+ * Weights are levels: what one look may spend of the level the others cannot. More than half of it goes to means in one column, where
  * a kernel's many widths are of use for waves alone; in several columns there is more to be seen by kernels, and the mean of one column among
- * many stands out anyway. Weights, widths and sharpness were chosen on simulated samples of 50 and 200 rows, on other seeds than
- * those of the tables in docs/validation.md. */
+ * many stands out anyway. Of the widths, a middle one has most: neighbouring widths see much the same, the widest little that means do not see, and
+ * the narrowest only what is as fine as the data allow. Weights, widths and sharpness were chosen on simulated samples of 50 and 200 rows, on other seeds
+ * than those of the tables in docs/validation.md. */
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +21,15 @@
 
 /* What one column, and what several ask for. */
 typedef struct weighting {
-    double sharpness, kernels; /* all widths of ranks together */
-    double plain;              /* rbf on the columns themselves */
+    double sharpness;
+    double nearest, middle, widest; /* of widths of ranks; not in one column: */
+    double between;                 /* and of two more between these */
+    double plain;                   /* rbf on the columns themselves */
     double means, directions, rank_means, spreads;
 } weighting;
 
-static const weighting ONE_COLUMN = {1, 1.5, 0.1, 4, 0, 0.3, 0.3};
-static const weighting COLUMNS = {2, 8, 1, 4, 0.5, 0.7, 1};
+static const weighting ONE_COLUMN = {2, 0.3, 1.6, 0.4, 0, 0.1, 4, 0, 0.3, 0.3};
+static const weighting COLUMNS = {3, 2.4, 6.5, 1.4, 0.7, 0.5, 2.8, 4, 2.4, 1.8};
 
 /* What the looks are made of. */
 typedef struct gallery {
@@ -123,7 +126,7 @@ done:
 }
 
 /* One more width of rbf on ranks: exp(-squared distance/squared). */
-static gram_status add_rank_width(gram_context *context, double squared, double median, gallery *g,
+static gram_status add_rank_width(gram_context *context, double squared, double median, double weight, gallery *g,
                                   gram_mmd_result *result)
 {
     gram_status status = GRAM_OK;
@@ -131,7 +134,7 @@ static gram_status add_rank_width(gram_context *context, double squared, double 
     const int64_t at = g->count;
     (void)snprintf(text, sizeof text, "rbf(ell=%s)", gram_number_format(sqrt(squared / 2), number));
     TRY(gram_kernel_parse(context, text, &g->kernels[at]));
-    g->looks[at] = (gram_mmd_look){g->kernels[at], g->ranked, 0};
+    g->looks[at] = (gram_mmd_look){g->kernels[at], g->ranked, weight};
     result->widths[at] = sqrt(squared / 2 / median);
     result->family[at] = GRAM_MMD_FAMILY_RANKS;
     g->count++;
@@ -139,25 +142,29 @@ done:
     return status;
 }
 
-/* Widths at which a row has k neighbours on average: half of the rows, and k = 1, 3, 10, ... below. In one column from the cube root
- * of the rows on: there a few neighbours tell nothing that more of them do not tell better. */
-static gram_status add_rank_widths(gram_context *context, const gram_mmd_task *task, double weight, gallery *g)
+/* Widths at which a row has k neighbours on average, for N rows: k = 1, N^(2/5), N/2, and the geometric means between them. The width that
+ * suits a difference of some smoothness shrinks as a power of N that depends on the smoothness and the columns; N^(2/5) is between those of
+ * one and two derivatives in two columns. In one column N^(1/3), N^(2/3), N/2: fewer neighbours tell nothing there that more of them do not tell
+ * better. */
+static gram_status add_rank_widths(gram_context *context, const gram_mmd_task *task, const weighting *w, gallery *g)
 {
     gram_status status = GRAM_OK;
-    const int64_t total = task->pool.n + task->pool.m, rows = total < MOST_ROWS ? total : MOST_ROWS, first = g->count;
+    const int64_t total = task->pool.n + task->pool.m, rows = total < MOST_ROWS ? total : MOST_ROWS;
+    const int alone = task->pool.d == 1;
     double *sorted = NULL;
     int64_t count;
     TRY(gram_take(context, "mmd_test: distances", rows * rows / 2, sizeof *sorted, (void **)&sorted));
     TRY(sort_distances(context, &task->pool, g->ranks, rows, sorted, &count));
     if (count == 0) goto done;
-    const double others = (double)(rows - 1), median = sorted[count / 2];
-    double k = task->pool.d == 1 ? cbrt((double)rows) : 1;
-    for (; k < (double)rows / 3; k *= sqrt(10)) {
-        const int64_t place = (int64_t)(k / others * (double)count);
-        TRY(add_rank_width(context, sorted[place < count ? place : count - 1], median, g, task->result));
+    const double others = (double)(rows - 1), half = 0.5 * others, median = sorted[count / 2];
+    const double nearest = alone ? cbrt((double)rows) : 1, middle = pow((double)rows, alone ? 2. / 3 : 2. / 5);
+    const double neighbours[] = {nearest, sqrt(nearest * middle), middle, sqrt(middle * half), half};
+    const double weights[] = {w->nearest, w->between, w->middle, w->between, w->widest};
+    for (int k = 0; k < 5; k++) {
+        const int64_t place = (int64_t)(neighbours[k] / others * (double)count);
+        const double squared = sorted[place < count ? place : count - 1];
+        if (weights[k] > 0) TRY(add_rank_width(context, squared, median, weights[k], g, task->result));
     }
-    TRY(add_rank_width(context, median, median, g, task->result));
-    for (int64_t at = first; at < g->count; at++) g->looks[at].weight = weight / (double)(g->count - first);
 done:
     gram_give(context, sorted);
     return status;
@@ -196,7 +203,7 @@ static gram_status add_looks(gram_context *context, const gram_mmd_task *task, c
     task->result->widths[0] = 1;
     task->result->family[0] = GRAM_MMD_FAMILY_KERNEL;
     g->count = 1;
-    TRY(add_rank_widths(context, task, w->kernels, g));
+    TRY(add_rank_widths(context, task, w, g));
     g->features = (gram_mmd_features){.total = pool->n + pool->m, .d = pool->d, .data = pool->data, .ranks = g->ranks};
     add_feature(&g->features, GRAM_MMD_FAMILY_MEANS, w->means);
     if (gram_mmd_has_directions(pool->n + pool->m, pool->d))
