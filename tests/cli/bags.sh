@@ -87,6 +87,10 @@ for kernel in 'after(mean(rbf(ell=1)), rbf(ell=0.3))' 'after(mean(rbf(ell=1), fo
     run predict m.gram test.csv -o q.csv --quiet
     if cmp -s p.csv q.csv; then wrong 'weights should change predictions'; fi
 done
+run info w.gram
+prints 'bags                rows that agree in sample, by the weights in w'
+run info w.gram --json
+prints '"bag": "sample"' '"bag_weights": "w"'
 run predict w.gram test.csv
 bad 3 "test.csv" "column 'w'"
 run kernel 'mean(rbf)' weighted.csv --bag sample --bag-weights w --ignore r,class --check
