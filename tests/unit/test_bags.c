@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "oom.h"
+#include "points/pooled_points.h"
 #include "support.h"
 
 enum { N = 130, M = 40, D = 2, MOST = 3000 };
@@ -279,6 +280,35 @@ static void threads_change_no_bit(void **state)
     test_any_threads(2 * N * N, fill_for_threads);
 }
 
+/* What a model keeps of its bags, and two samples as one: weights go with the rows, and are 1 where one sample has none. */
+static void copies_keep_the_weights(void **state)
+{
+    gram_context *context = *state;
+    static bags x, alike;
+    gram_pool pool = {0};
+    gram_objects *turned = NULL;
+    int64_t which[N];
+    make_weighted(context, 1, N, &x);
+    make_bags(context, 2, M, &alike);
+    for (int64_t i = 0; i < N; i++) which[i] = N - 1 - i;
+    OK(context, gram_objects_gather(context, x.points->objects[0], N, which, &turned));
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t k = 0; k < turned->start[i + 1] - turned->start[i]; k++)
+            assert_true(turned->weight[turned->start[i] + k] == x.weights[x.start[which[i]] + k]);
+    OK(context, gram_pool_create(context, "test", x.points, alike.points, &pool));
+    gram_kernel *kernel = test_kernel(context, "mean(rbf(ell=0.7))");
+    double *k = test_matrix(context, kernel, pool.points, x.points),
+           *own = test_matrix(context, kernel, x.points, x.points),
+           *other = test_matrix(context, kernel, alike.points, x.points);
+    test_near("the first sample", NULL, N * N, k, own, 1e-13);
+    test_near("the second sample", NULL, M * N, k + N * N, other, 1e-13);
+    free(k), free(own), free(other);
+    gram_kernel_release(kernel);
+    gram_objects_release(turned);
+    gram_pool_destroy(context, &pool);
+    gram_points_release(x.points), gram_points_release(alike.points);
+}
+
 /* ---- random features ---- */
 
 /* E of the squared error is at most 1/D for features of height 1. */
@@ -527,6 +557,7 @@ int main(void)
         cmocka_unit_test(weighted_kernels_are_weighted_sums),
         cmocka_unit_test(whole_weights_are_repeated_rows),
         cmocka_unit_test(equal_weights_are_none),
+        cmocka_unit_test(copies_keep_the_weights),
         cmocka_unit_test(an_entry_depends_on_its_two_bags),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(features_come_near_the_mean),
