@@ -34,6 +34,11 @@ GRAM_API gram_status gram_points_create_sparse(gram_context *context, int64_t n,
 GRAM_API gram_status gram_points_create_bags(gram_context *context, int64_t n, int64_t d, const int64_t *start,
                                              const double *rows, gram_points **points);
 
+/* The same with a weight of each row, start[n] of them, finite and at least 0: the rows of a bag count as their weights over the sum of these, which must be above 0. Borrowed,
+ * too. NULL: all rows of a bag are alike. */
+GRAM_API gram_status gram_points_create_weighted_bags(gram_context *context, int64_t n, int64_t d, const int64_t *start,
+                                                      const double *rows, const double *weights, gram_points **points);
+
 /* Points are counted: one more owner, who releases them too. Returns points; takes NULL. */
 GRAM_API gram_points *gram_points_retain(gram_points *points);
 

@@ -53,6 +53,7 @@ typedef struct gram_preparation_description {
     int named;                 /* the training table had a header */
     const char *missing_texts; /* as in gram_table_options; NULL: none */
     const gram_column *bag; /* the column that groups rows into bags, of which only name and place count; NULL: none */
+    const gram_column *bag_weights; /* numbers that weigh the rows of a bag within it; NULL: they are alike */
 } gram_preparation_description;
 
 typedef struct gram_preparation gram_preparation;
@@ -68,6 +69,7 @@ typedef struct gram_preparation_options {
     int64_t most_levels;       /* of a text feature; default 50 */
     const char *missing_texts; /* that the table was read with: kept for other tables; NULL: none */
     const char *bag;           /* one column: rows that agree in it are one bag, one point; NULL: each row is a point */
+    const char *bag_weights;   /* one column, with `bag`: weights of the rows in their bags; NULL: they are alike */
 } gram_preparation_options;
 
 GRAM_API void gram_preparation_options_init(gram_preparation_options *options, size_t size);
@@ -138,7 +140,7 @@ typedef struct gram_prepared {
 /* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0); rows whose
  * target or weight is missing, or a level that was not learnt, are an error or dropped as `missing` says. Otherwise targets
  * and weights may be absent; a level of a feature that was not seen in training gives 0 in all of its columns. The caller
- * destroys the result (takes NULL). Of bags a target or a weight that varies within one is GRAM_ERROR_DATA, naming bag, lines and values. O(n d), bags: O(n (d + log n)). */
+ * destroys the result (takes NULL). Of bags a target or a weight that varies within one is GRAM_ERROR_DATA, naming bag, lines and values; so are weights in bags that are missing, below 0 or all 0. O(n d), bags: O(n (d + log n)). */
 GRAM_API gram_status gram_preparation_apply(gram_context *context, const gram_preparation *preparation,
                                             const gram_table *table, int training, gram_prepared **prepared);
 GRAM_API void gram_prepared_destroy(gram_prepared *prepared);

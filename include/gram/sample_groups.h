@@ -20,6 +20,7 @@ typedef struct gram_sample_options {
     const char *graphs, *bag; /* a LIST of columns of graphs, and the column that groups rows into bags; NULL: none */
     const char
         *gram; /* a file with a given matrix, of a pair over the rows of the first and then of the second; NULL: none */
+    const char *bag_weights; /* a column with weights of the rows in their bags; NULL: they are alike */
 } gram_sample_options;
 
 GRAM_API void gram_sample_options_init(gram_sample_options *options, size_t size);

@@ -56,8 +56,10 @@ typedef struct core_array {
     double *f64;
     float *f32;
     int64_t n, d, ld;
-    Py_buffer starts; /* of bags, if start is not NULL: (rows, start), and n counts bags */
+    Py_buffer starts,
+        weighing; /* of bags, if start is not NULL: (rows, start) or (rows, start, weights), and n counts bags */
     const int64_t *start;
+    const double *weights; /* of the rows of bags, or NULL */
 } core_array;
 
 /* One or two dimensions; -1 with an exception that has the name. f32 is for inputs that are points. */

@@ -50,7 +50,7 @@ int core_array_get(PyObject *object, const char *name, core_array *array)
     return get(object, name, 0, 0, array);
 }
 
-/* (rows, start): float64 rows without gaps, and int64 places where bags begin, and the end. */
+/* (rows, start) or (rows, start, weights): float64 rows without gaps, int64 places where bags begin, and the end, and float64 weights of the rows. */
 static int get_bags(PyObject *object, const char *name, core_array *array)
 {
     if (get(PyTuple_GetItem(object, 0), name, 0, 0, array) < 0) return -1;
@@ -63,13 +63,23 @@ static int get_bags(PyObject *object, const char *name, core_array *array)
     if (array->starts.itemsize != sizeof *array->start || count < 2 || array->ld != array->d ||
         array->start[count - 1] != array->n)
         return refuse(array, name, "bags are float64 rows without gaps and int64 places");
+    const Py_ssize_t rows = array->n;
     array->n = count - 1;
+    if (PyTuple_Size(object) == 2) return 0;
+    if (PyObject_GetBuffer(PyTuple_GetItem(object, 2), &array->weighing, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0) {
+        core_array_release(array);
+        return -1;
+    }
+    array->weights = array->weighing.buf;
+    if (strcmp(array->weighing.format, "d") != 0 || array->weighing.len != rows * (Py_ssize_t)sizeof *array->weights)
+        return refuse(array, name, "weights are a float64 for each row of the bags");
     return 0;
 }
 
 int core_array_points(PyObject *object, const char *name, core_array *array)
 {
-    if (PyTuple_Check(object) && PyTuple_Size(object) == 2) return get_bags(object, name, array);
+    if (PyTuple_Check(object) && PyTuple_Size(object) >= 2 && PyTuple_Size(object) <= 3)
+        return get_bags(object, name, array);
     return get(object, name, 0, 1, array);
 }
 
@@ -87,13 +97,16 @@ void core_array_release(core_array *array)
 {
     if (array->held) PyBuffer_Release(&array->view);
     if (array->start) PyBuffer_Release(&array->starts);
+    if (array->weights) PyBuffer_Release(&array->weighing);
     *array = (core_array){0};
 }
 
 gram_status core_points(gram_context *context, const core_array *array, gram_points **points)
 {
     *points = NULL;
-    if (array->start) return gram_points_create_bags(context, array->n, array->d, array->start, array->f64, points);
+    if (array->start)
+        return gram_points_create_weighted_bags(context, array->n, array->d, array->start, array->f64, array->weights,
+                                                points);
     if (array->f32) return gram_points_create_f32(context, array->n, array->d, array->f32, array->ld, points);
     return gram_points_create_f64(context, array->n, array->d, array->f64, array->ld, points);
 }

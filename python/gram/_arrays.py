@@ -41,8 +41,18 @@ def points(values: Any, name: str = "X") -> np.ndarray:
     return a
 
 
+def _is_weighted(bag: Any) -> bool:
+    """Is it a pair of rows and their weights?"""
+    return isinstance(bag, tuple) and len(bag) == 2 and np.ndim(bag[0]) == 2 and np.ndim(bag[1]) == 1
+
+
 def points_or_bags(values: Any, name: str = "X") -> tuple[Any, int]:
-    """What the core takes as points, and their number. A list of arrays of two dimensions is one of bags: a point is all rows of an array."""
+    """What the core takes as points, and their number. A list of arrays of two dimensions is one of bags: a point is all rows of an array. So is a list of
+    pairs (rows, weights)."""
+    weights = None
+    if isinstance(values, list) and values and all(_is_weighted(v) for v in values):
+        weights = [column(w, len(v), f"{name}[{i}]: weights") for i, (v, w) in enumerate(values)]
+        values = [v for v, _ in values]
     if not isinstance(values, list) or not values or not all(np.ndim(v) == 2 for v in values):
         a = points(values, name)
         return a, a.shape[0]
@@ -51,7 +61,8 @@ def points_or_bags(values: Any, name: str = "X") -> tuple[Any, int]:
     if len(wide) > 1:
         raise ValueError(f"{name}: the rows of bags have {min(wide)} to {max(wide)} columns, and must have as many in all")
     start = np.concatenate([[0], np.cumsum([len(b) for b in bags])]).astype(np.int64)
-    return (np.ascontiguousarray(np.concatenate(bags)), start), len(bags)
+    together = np.ascontiguousarray(np.concatenate(bags))
+    return (together, start) if weights is None else (together, start, np.concatenate(weights)), len(bags)
 
 
 def rows(values: Any, name: str = "X") -> Array:

@@ -203,7 +203,7 @@ class Kernel:
         """The Gram matrix, K_ij = k(x_i, y_j); of X with itself if there is no Y.
 
         With float32 points the work is done in float32; the result is float64 in any case. A list of arrays of two dimensions is one of
-        bags, for kernels such as `after(mean(rbf), rbf)`.
+        bags, for kernels such as `after(mean(rbf), rbf)`; so is a list of pairs (rows, weights), whose rows count by their weights.
         """
         x, n = points_or_bags(X)
         y, m = (None, n) if Y is None else points_or_bags(Y, "Y")

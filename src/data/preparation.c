@@ -92,12 +92,14 @@ static gram_status check_names(gram_context *context, const gram_preparation_des
     gram_status status = GRAM_OK;
     const char **names = NULL;
     const int64_t features = description->feature_count, targets = description->target_count;
-    const int64_t count = features + targets + (description->weights != NULL) + (description->bag != NULL);
+    const int64_t count = features + targets + (description->weights != NULL) + (description->bag != NULL) +
+                          (description->bag_weights != NULL);
     TRY(gram_take(context, "preparation", count, sizeof *names, (void **)&names));
     for (int64_t i = 0; i < features; i++) names[i] = description->features[i].name;
     for (int64_t i = 0; i < targets; i++) names[features + i] = description->targets[i].name;
     if (description->weights) names[features + targets] = description->weights->name;
-    if (description->bag) names[count - 1] = description->bag->name;
+    if (description->bag_weights) names[count - 1] = description->bag_weights->name;
+    if (description->bag) names[count - 1 - (description->bag_weights != NULL)] = description->bag->name;
     qsort(names, (size_t)count, sizeof *names, compare_names);
     for (int64_t i = 1; i < count; i++)
         FAIL_IF(strcmp(names[i - 1], names[i]) == 0, context, GRAM_ERROR_ARGUMENT,
@@ -112,6 +114,9 @@ static gram_status check_bag(gram_context *context, const gram_preparation_descr
 {
     gram_status status = GRAM_OK;
     TRY(check_column(context, "bag", 0, description->bag, 0));
+    if (description->bag_weights) TRY(check_column(context, "bag_weights", 0, description->bag_weights, 0));
+    FAIL_IF(description->bag_weights && (description->bag_weights->text || description->bag_weights->kind), context,
+            GRAM_ERROR_ARGUMENT, "preparation: weights in bags are no numbers");
     FAIL_IF(description->bag->text || description->bag->date, context, GRAM_ERROR_ARGUMENT,
             "preparation: the column of bags has levels or dates");
     for (int64_t i = 0; i < description->feature_count; i++)
@@ -141,6 +146,8 @@ static gram_status check(gram_context *context, const gram_preparation_descripti
         TRY(check_column(context, "weights", 0, description->weights, 0));
         FAIL_IF(description->weights->text, context, GRAM_ERROR_ARGUMENT, "preparation: weights are text");
     }
+    FAIL_IF(description->bag_weights && !description->bag, context, GRAM_ERROR_ARGUMENT,
+            "preparation: weights in bags, and no bags");
     if (description->bag) TRY(check_bag(context, description));
     TRY(check_names(context, description));
 done:
@@ -217,7 +224,8 @@ static gram_status list_wanted(gram_context *context, gram_preparation *made)
 {
     gram_status status = GRAM_OK;
     const gram_preparation_description *own = &made->description;
-    const int64_t count = own->feature_count + own->target_count + (own->weights != NULL) + (own->bag != NULL);
+    const int64_t count = own->feature_count + own->target_count + (own->weights != NULL) + (own->bag != NULL) +
+                          (own->bag_weights != NULL);
     gram_wanted *wanted = NULL;
     TRY(gram_arena_take(context, &made->arena, "preparation", count, sizeof *wanted, (void **)&wanted));
     made->wanted = wanted;
@@ -232,6 +240,7 @@ static gram_status list_wanted(gram_context *context, gram_preparation *made)
         *wanted++ = (gram_wanted){
             .name = own->targets[i].name, .text = own->targets[i].text, .optional = 1, .date = own->targets[i].date};
     if (own->weights) *wanted++ = (gram_wanted){.name = own->weights->name, .optional = 1, .date = own->weights->date};
+    if (own->bag_weights) *wanted++ = (gram_wanted){.name = own->bag_weights->name, .date = own->bag_weights->date};
     if (own->bag) *wanted = (gram_wanted){.name = own->bag->name, .kind = GRAM_COLUMN_TEXTS};
 done:
     return status;
@@ -256,6 +265,7 @@ gram_status gram_preparation_create(gram_context *context, const gram_preparatio
     TRY(copy_columns(context, &made->arena, own->target_count, description->targets, &own->targets));
     TRY(copy_columns(context, &made->arena, own->weights != NULL, description->weights, &own->weights));
     TRY(copy_columns(context, &made->arena, own->bag != NULL, description->bag, &own->bag));
+    TRY(copy_columns(context, &made->arena, own->bag_weights != NULL, description->bag_weights, &own->bag_weights));
     if (own->missing_texts) TRY(copy_text(context, &made->arena, description->missing_texts, &own->missing_texts));
     TRY(place_columns(context, made));
     TRY(list_wanted(context, made));
@@ -356,7 +366,8 @@ int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b)
            f->missing == g->missing && same_columns(f->feature_count, f->features, g->features) &&
            same_columns(f->target_count, f->targets, g->targets) &&
            (!f->weights || same_columns(1, f->weights, g->weights)) && !f->bag == !g->bag &&
-           (!f->bag || same_columns(1, f->bag, g->bag));
+           (!f->bag || same_columns(1, f->bag, g->bag)) && !f->bag_weights == !g->bag_weights &&
+           (!f->bag_weights || same_columns(1, f->bag_weights, g->bag_weights));
 }
 
 double gram_column_prepare(const gram_column *column, double value)

@@ -26,8 +26,9 @@ struct gram_preparation {
 typedef struct gram_roles {
     int64_t feature_count, target_count;
     int64_t *features, *targets;
-    int64_t weights; /* -1: none */
-    int64_t bag;     /* -1: none */
+    int64_t weights;     /* -1: none */
+    int64_t bag;         /* -1: none */
+    int64_t bag_weights; /* -1: none */
 } gram_roles;
 
 /* Which rows of a table can be used. */

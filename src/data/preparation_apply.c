@@ -9,6 +9,7 @@
 #include <gram/text.h>
 
 #include "base/sweep.h"
+#include "data/group/bag_weights.h"
 #include "data/group/row_groups.h"
 #include "data/preparation.h"
 #include "points/bags.h"
@@ -154,6 +155,8 @@ static gram_status bind_roles(applier *a)
     present = 0;
     if (own->weights) TRY(bind_all(a, 1, own->weights, a->training, &weights, &roles->weights, &present));
     if (!present) roles->weights = -1;
+    roles->bag_weights = -1;
+    if (own->bag_weights) TRY(bind_all(a, 1, own->bag_weights, 1, &weights, &roles->bag_weights, &present));
 done:
     return status;
 }
@@ -264,17 +267,6 @@ void gram_prepared_destroy(gram_prepared *prepared)
     gram_memory_give(memory, made->weights);
     gram_memory_give(memory, made);
     gram_memory_release(memory);
-}
-
-/* From the last on: a row never lies behind its place. */
-void gram_prepared_spread(const gram_prepared *prepared, int64_t columns, double *values)
-{
-    int64_t i = prepared->n - 1;
-    for (int64_t row = prepared->table_rows - 1; prepared->rows && row >= 0; row--) {
-        const int kept = i >= 0 && prepared->rows[i] == row;
-        for (int64_t j = 0; j < columns; j++) values[row * columns + j] = kept ? values[i * columns + j] : NAN;
-        i -= kept;
-    }
 }
 
 gram_status gram_points_of_prepared(gram_context *context, const gram_prepared *prepared, gram_points **points)
@@ -472,13 +464,19 @@ done:
 }
 
 /* The store of the bags: prepared rows, those of a bag next to each other. */
-static gram_status store_bags(const applier *a, const gram_row_groups *groups, gram_objects **bags)
+static gram_status store_bags(const applier *a, int64_t place, const gram_row_groups *groups, gram_objects **bags)
 {
     gram_status status = GRAM_OK;
     const gram_prepared *view = &a->made->view;
     gram_objects shape = {.kind = GRAM_OBJECT_BAG, .count = groups->count, .d = view->d};
     TRY(gram_take(a->context, "bags", groups->count + 1, sizeof(int64_t), &shape.own[0]));
     TRY(gram_take(a->context, "bags", view->n * view->d, sizeof(double), &shape.own[2]));
+    if (a->roles.bag_weights >= 0) {
+        TRY(gram_take(a->context, "bags", view->n, sizeof(double), &shape.own[1]));
+        TRY(gram_bag_weights_read(a->context, a->table, place, a->roles.bag_weights, a->choice.rows, groups,
+                                  shape.own[1]));
+        shape.weight = shape.own[1];
+    }
     memcpy(shape.own[0], groups->start, (size_t)(groups->count + 1) * sizeof(int64_t));
     double *out = shape.own[2];
     for (int64_t k = 0; k < view->n; k++)
@@ -529,7 +527,7 @@ static gram_status gather_bags(applier *a)
     TRY(check_alike(a, &groups, place));
     TRY(gram_take(context, "bags", 1, sizeof *made->objects, (void **)&made->objects));
     made->objects[0] = NULL;
-    TRY(store_bags(a, &groups, &made->objects[0]));
+    TRY(store_bags(a, place, &groups, &made->objects[0]));
     TRY(gram_take(context, "bags", groups.count, sizeof *made->first, (void **)&made->first));
     TRY(gram_take(context, "bags", groups.count, sizeof *x, (void **)&x));
     gram_give(context, made->x);

@@ -85,9 +85,12 @@ static gram_status find_kept(pool *p, int s)
     const int64_t n = p->tables[s]->n;
     TRY(gram_arena_take(p->context, &p->arena, "preparation", n, 1, (void **)&p->kept[s]));
     memset(p->kept[s], 1, (size_t)n);
-    for (int64_t i = 0; i < n && p->options->missing == GRAM_MISSING_DROP; i++)
+    const gram_column *weights = p->known[s]->bag_weights;
+    for (int64_t i = 0; i < n && p->options->missing == GRAM_MISSING_DROP; i++) {
         for (int64_t l = 0; l < p->known[s]->feature_count; l++)
             if (isnan(value_of(p, s, i, p->known[s]->features[l].place))) p->kept[s][i] = 0;
+        if (weights && isnan(value_of(p, s, i, weights->place))) p->kept[s][i] = 0;
+    }
 done:
     return status;
 }

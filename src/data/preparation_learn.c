@@ -16,9 +16,10 @@
 
 /* ---- roles ---- */
 
-enum { NO_ROLE = 0, FEATURE, TARGET, WEIGHTS, IGNORED, BAG };
+enum { NO_ROLE = 0, FEATURE, TARGET, WEIGHTS, IGNORED, BAG, BAG_WEIGHTS };
 
-static const char *const role_names[] = {"", "a feature", "a target", "the weights", "ignored", "the bags"};
+static const char *const role_names[] = {"",        "a feature", "a target",           "the weights",
+                                         "ignored", "the bags",  "the weights in bags"};
 
 static gram_status give_role(gram_context *context, const gram_table *table, char *role_of, int64_t column, int role)
 {
@@ -57,6 +58,21 @@ done:
     return status;
 }
 
+static gram_status find_bag_weights(gram_context *context, const gram_table *table,
+                                    const gram_preparation_options *options, char *role_of, int64_t *scratch,
+                                    gram_roles *roles)
+{
+    gram_status status = GRAM_OK;
+    int64_t count;
+    TRY(give_roles(context, table, options->bag_weights, role_of, BAG_WEIGHTS, scratch, &count));
+    FAIL_IF(count > 1, context, GRAM_ERROR_SYNTAX, "bag-weights '%s': one column is needed", options->bag_weights);
+    FAIL_IF(count == 1 && roles->bag < 0, context, GRAM_ERROR_SYNTAX,
+            "bag-weights '%s': there are no bags; bag names the column that groups rows", options->bag_weights);
+    roles->bag_weights = count == 1 ? scratch[0] : -1;
+done:
+    return status;
+}
+
 /* `scratch` has room for d columns. A column may be both in the list of features and ignored: then it is ignored. */
 static gram_status find_roles(gram_context *context, const gram_table *table, const gram_preparation_options *options,
                               char *role_of, int64_t *scratch, gram_roles *roles)
@@ -70,6 +86,7 @@ static gram_status find_roles(gram_context *context, const gram_table *table, co
     TRY(give_roles(context, table, options->bag, role_of, BAG, scratch, &count));
     FAIL_IF(count > 1, context, GRAM_ERROR_SYNTAX, "bag '%s': one column is needed", options->bag);
     roles->bag = count == 1 ? scratch[0] : -1;
+    TRY(find_bag_weights(context, table, options, role_of, scratch, roles));
     TRY(give_roles(context, table, options->target, role_of, TARGET, roles->targets, &roles->target_count));
     if (!options->target) TRY(default_target(context, table, role_of, roles));
     count = 0;
@@ -113,9 +130,13 @@ static gram_status check_text(gram_context *context, const gram_table *table, co
                 "(--ignore)",
                 table->file, table->names[column], count, most_levels);
     }
-    if (roles->weights >= 0) TRY(gram_table_check_odd(context, table, roles->weights));
-    FAIL_IF(roles->weights >= 0 && table->levels[roles->weights], context, GRAM_ERROR_DATA,
-            "%s: column '%s': weights cannot be text", table->file, table->names[roles->weights]);
+    const int64_t weights[] = {roles->weights, roles->bag_weights};
+    for (int i = 0; i < 2; i++) {
+        if (weights[i] < 0) continue;
+        TRY(gram_table_check_odd(context, table, weights[i]));
+        FAIL_IF(table->levels[weights[i]], context, GRAM_ERROR_DATA, "%s: column '%s': weights cannot be text",
+                table->file, table->names[weights[i]]);
+    }
 done:
     return status;
 }
@@ -362,13 +383,14 @@ done:
 static gram_status learn(learner *l, gram_preparation **preparation)
 {
     gram_status status = GRAM_OK;
-    gram_column *features, *targets, *weights = NULL;
+    gram_column *features, *targets, *weights = NULL, *bag_weights = NULL;
     TRY(gram_roles_find(l->context, &l->arena, l->table, l->options, &l->roles));
     TRY(gram_rows_choose(l->context, l->table, &l->roles, l->options->missing, 1, &l->choice));
     if (l->choice.count == 0) TRY(gram_rows_none(l->context, l->table));
     TRY(describe_columns(l, l->roles.feature_count, l->roles.features, &features));
     TRY(describe_columns(l, l->roles.target_count, l->roles.targets, &targets));
     TRY(describe_columns(l, l->roles.weights >= 0, &l->roles.weights, &weights));
+    TRY(describe_columns(l, l->roles.bag_weights >= 0, &l->roles.bag_weights, &bag_weights));
     TRY(measure_features(l, features));
     TRY(check_bag(l));
     const int64_t place = l->roles.bag >= 0 ? l->roles.bag : 0;
@@ -382,7 +404,8 @@ static gram_status learn(learner *l, gram_preparation **preparation)
                                                       .scaled = l->options->scale,
                                                       .named = l->table->named,
                                                       .missing_texts = l->options->missing_texts,
-                                                      .bag = l->roles.bag >= 0 ? &bag : NULL};
+                                                      .bag = l->roles.bag >= 0 ? &bag : NULL,
+                                                      .bag_weights = bag_weights};
     TRY(gram_preparation_create(l->context, &description, preparation));
 done:
     gram_give(l->context, l->choice.rows);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include <gram/text.h>
+
 #include "data/preparation.h"
 
 gram_status gram_table_bad_value(gram_context *context, const gram_table *table, int64_t row, int64_t column)
@@ -45,9 +47,11 @@ static gram_status look_at(gram_context *context, const gram_table *table, int64
 static gram_status check_weight(gram_context *context, const gram_table *table, int64_t row, int64_t column)
 {
     char where[GRAM_WHERE_SIZE];
-    if (!(gram_table_at(table, row, column) < 0)) return GRAM_OK;
-    return gram_fail(context, GRAM_ERROR_DATA, "%s column '%s': a weight below 0", gram_table_where(table, row, where),
-                     table->names[column]);
+    char number[GRAM_NUMBER_SIZE];
+    const double weight = gram_table_at(table, row, column);
+    if (!(weight < 0)) return GRAM_OK;
+    return gram_fail(context, GRAM_ERROR_DATA, "%s column '%s': a weight below 0: %s",
+                     gram_table_where(table, row, where), table->names[column], gram_number_format(weight, number));
 }
 
 static gram_status judge_row(gram_context *context, const gram_table *table, const gram_roles *roles,
@@ -55,14 +59,18 @@ static gram_status judge_row(gram_context *context, const gram_table *table, con
 {
     gram_status status = GRAM_OK;
     const int must = missing == GRAM_MISSING_ERROR;
-    int in_features, in_targets, in_weights = 0;
+    int in_features, in_targets, in_weights = 0, in_bag = 0;
     TRY(look_at(context, table, i, roles->feature_count, roles->features, must, &in_features));
     TRY(look_at(context, table, i, roles->target_count, roles->targets, must && training, &in_targets));
     if (roles->weights >= 0) {
         TRY(look_at(context, table, i, 1, &roles->weights, must && training, &in_weights));
         TRY(check_weight(context, table, i, roles->weights));
     }
-    *use = !(in_features && missing == GRAM_MISSING_DROP) && !(training && (in_targets || in_weights));
+    if (roles->bag_weights >= 0) {
+        TRY(look_at(context, table, i, 1, &roles->bag_weights, missing != GRAM_MISSING_DROP, &in_bag));
+        TRY(check_weight(context, table, i, roles->bag_weights));
+    }
+    *use = !in_bag && !(in_features && missing == GRAM_MISSING_DROP) && !(training && (in_targets || in_weights));
 done:
     return status;
 }
@@ -93,4 +101,15 @@ done:
 gram_status gram_rows_none(gram_context *context, const gram_table *table)
 {
     return gram_fail(context, GRAM_ERROR_DATA, "%s: no row is left: every row has a missing value", table->file);
+}
+
+/* From the last on: a row never lies behind its place. */
+void gram_prepared_spread(const gram_prepared *prepared, int64_t columns, double *values)
+{
+    int64_t i = prepared->n - 1;
+    for (int64_t row = prepared->table_rows - 1; prepared->rows && row >= 0; row--) {
+        const int kept = i >= 0 && prepared->rows[i] == row;
+        for (int64_t j = 0; j < columns; j++) values[row * columns + j] = kept ? values[i * columns + j] : NAN;
+        i -= kept;
+    }
 }

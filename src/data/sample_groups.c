@@ -113,6 +113,7 @@ static gram_preparation_options how_to_prepare(const gram_sample_options *option
     how.scale = options->scale;
     how.missing = options->missing;
     how.bag = options->bag;
+    how.bag_weights = options->bag_weights;
     return how;
 }
 

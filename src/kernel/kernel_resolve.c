@@ -346,7 +346,7 @@ static gram_status resolve_inside(gram_context *context, void *state, const gram
     gram_status status = GRAM_OK;
     const resolving *r = state;
     const int64_t column = column_id(view, 0);
-    gram_bag_rows bags = {NULL, NULL};
+    gram_bag_rows bags = {NULL, NULL, NULL};
     FAIL_IF(view->warp || gram_points_kind(r->points, column) != GRAM_OBJECT_BAG, context, GRAM_ERROR_UNSUPPORTED,
             "mean takes bags, and column %lld holds %s", (long long)column + 1,
             gram_object_kind_name(gram_points_kind(r->points, column)));

@@ -156,6 +156,7 @@ void gram_learning_preparation_options(gram_learning *learning, const char *feat
     options->missing = (gram_missing)missing.value;
     options->missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
     options->bag = gram_learning_common(learning, GRAM_COMMON_BAG);
+    options->bag_weights = gram_learning_common(learning, GRAM_COMMON_BAG_WEIGHTS);
     learning->has_row_noise = row_noise != NULL;
 }
 

@@ -40,6 +40,7 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_TEXT] = {.name = "text", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_GRAM] = {.name = "gram", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_BAG] = {.name = "bag", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_BAG_WEIGHTS] = {.name = "bag-weights", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_GRAPH] = {.name = "graph", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
     [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},

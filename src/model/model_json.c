@@ -306,6 +306,8 @@ gram_status gram_model_read_preparation(gram_model_reader *reader, const json_t 
     if (json_object_get(object, "missing_texts"))
         TRY(gram_model_want_text(reader, object, "missing_texts", &d.missing_texts));
     if (json_object_get(object, "bag")) TRY(read_weights(reader, json_object_get(object, "bag"), &d.bag));
+    if (json_object_get(object, "bag_weights"))
+        TRY(read_weights(reader, json_object_get(object, "bag_weights"), &d.bag_weights));
     TRY(gram_model_blame(reader, gram_preparation_create(reader->context, &d, preparation), "its preparation"));
 done:
     return status;

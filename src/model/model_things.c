@@ -3,7 +3,7 @@
  *     column (from 0), kind, number of things, columns of sparse rows,
  *
  * and beside it (of a given matrix as model_given.c says) things_start_L for column L, and things_index_L and things_value_L of sparse rows, things_value_L of the rows
- * of bags, or things_text_L, six bytes of the texts in each number. The array of centres holds the places. Those of a second view have second_ before their names. */
+ * of bags, with things_weight_L if they have weights, or things_text_L, six bytes of the texts in each number. The array of centres holds the places. Those of a second view have second_ before their names. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,9 +61,12 @@ static gram_status keep_bags(gram_context *context, gram_model *model, int64_t c
 {
     gram_status status = GRAM_OK;
     const int64_t count = store->start[store->count] * store->d;
-    double *value;
+    double *value, *weight;
     TRY(gram_things_add(context, model, "value", column, count, &value));
     memcpy(value, store->value, (size_t)count * sizeof *value);
+    if (!store->weight) return status;
+    TRY(gram_things_add(context, model, "weight", column, store->start[store->count], &weight));
+    memcpy(weight, store->weight, (size_t)store->start[store->count] * sizeof *weight);
 done:
     return status;
 }
@@ -190,6 +193,24 @@ done:
     return status;
 }
 
+/* They are there or not. */
+static gram_status restore_weights(gram_context *context, const gram_model *model, int64_t column, gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    char name[GRAM_MODEL_NAME];
+    int64_t rows, columns;
+    const int64_t count = shape->start[shape->count];
+    name_array(name, "weight", column);
+    if (!gram_model_array(model, name, &rows, &columns)) return status;
+    const double *weight = gram_things_find(model, "weight", column, count);
+    FAIL_IF(!weight, context, GRAM_ERROR_DATA, "the array of weights of the bags of column %lld does not fit",
+            (long long)column);
+    TRY(gram_take(context, "things", count, sizeof(double), &shape->own[1]));
+    shape->weight = memcpy(shape->own[1], weight, (size_t)count * sizeof *weight);
+done:
+    return status;
+}
+
 static gram_status restore_bags(gram_context *context, const gram_model *model, int64_t column, gram_objects *shape)
 {
     gram_status status = GRAM_OK;
@@ -200,6 +221,7 @@ static gram_status restore_bags(gram_context *context, const gram_model *model, 
     TRY(gram_take(context, "things", count, sizeof(double), &shape->own[2]));
     memcpy(shape->own[2], value, (size_t)count * sizeof *value);
     shape->value = shape->own[2];
+    TRY(restore_weights(context, model, column, shape));
 done:
     return status;
 }

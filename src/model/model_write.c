@@ -88,6 +88,7 @@ static gram_status put_preparation(gram_context *context, gram_json *json, const
     gram_json_truth(json, "named", description->named);
     if (description->missing_texts) gram_json_string(json, "missing_texts", description->missing_texts);
     if (description->bag) put_column(json, "bag", description->bag);
+    if (description->bag_weights) put_column(json, "bag_weights", description->bag_weights);
     gram_json_close(json, '{');
 done:
     return status;

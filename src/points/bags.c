@@ -43,11 +43,34 @@ static gram_status check_numbers(gram_context *context, const char *who, const g
     return GRAM_OK;
 }
 
+static gram_status check_weights(gram_context *context, const char *who, const gram_objects *shape)
+{
+    char shown[GRAM_NUMBER_SIZE];
+    for (int64_t i = 0; shape->weight && i < shape->count; i++) {
+        double sum = 0;
+        for (int64_t k = shape->start[i]; k < shape->start[i + 1]; k++) {
+            const double weight = shape->weight[k];
+            if (!isfinite(weight) || weight < 0)
+                return gram_fail_place(context, GRAM_ERROR_DATA, i, -1,
+                                       "%s: bag %" PRId64 ": the weight of row %" PRId64
+                                       " is %s; weights are finite and at least 0",
+                                       who, i, k - shape->start[i], gram_number_format(weight, shown));
+            sum += weight;
+        }
+        if (!isfinite(sum) || sum == 0)
+            return gram_fail_place(context, GRAM_ERROR_DATA, i, -1,
+                                   "%s: bag %" PRId64 ": its weights add up to %s, need a finite number above 0", who,
+                                   i, gram_number_format(sum, shown));
+    }
+    return GRAM_OK;
+}
+
 gram_status gram_bags_new(gram_context *context, const char *who, const gram_objects *shape, gram_objects **bags)
 {
     gram_status status = GRAM_OK;
     TRY(check_shape(context, who, shape));
     TRY(check_numbers(context, who, shape));
+    TRY(check_weights(context, who, shape));
     return gram_objects_new(context, shape, bags);
 done:
     for (int i = 0; i < 3; i++) gram_give(context, shape->own[i]);
@@ -57,9 +80,16 @@ done:
 gram_status gram_points_create_bags(gram_context *context, int64_t n, int64_t d, const int64_t *start,
                                     const double *rows, gram_points **points)
 {
+    return gram_points_create_weighted_bags(context, n, d, start, rows, NULL, points);
+}
+
+gram_status gram_points_create_weighted_bags(gram_context *context, int64_t n, int64_t d, const int64_t *start,
+                                             const double *rows, const double *weights, gram_points **points)
+{
     gram_status status = GRAM_OK;
     gram_objects *bags = NULL;
-    const gram_objects shape = {.kind = GRAM_OBJECT_BAG, .count = n, .d = d, .start = start, .value = rows};
+    const gram_objects shape = {
+        .kind = GRAM_OBJECT_BAG, .count = n, .d = d, .start = start, .value = rows, .weight = weights};
     if (!context || !points) return GRAM_ERROR_ARGUMENT;
     *points = NULL;
     TRY(gram_bags_new(context, "points_create_bags", &shape, &bags));
@@ -104,13 +134,31 @@ done:
     return status;
 }
 
+static gram_status copy_weights(gram_context *context, const gram_points *points, int64_t column, int64_t count,
+                                const int64_t *which, gram_bag_rows *out)
+{
+    gram_status status = GRAM_OK;
+    const gram_objects *bags = points->objects[column];
+    if (!bags->weight) return status;
+    TRY(gram_take(context, "weights in bags", out->start[count], sizeof *out->weights, (void **)&out->weights));
+    for (int64_t i = 0; i < count; i++) {
+        const double *from = bags->weight + bags->start[place_of(points, column, which, i)];
+        const int64_t size = out->start[i + 1] - out->start[i];
+        double sum = 0;
+        for (int64_t k = 0; k < size; k++) sum += from[k];
+        for (int64_t k = 0; k < size; k++) out->weights[out->start[i] + k] = from[k] / sum;
+    }
+done:
+    return status;
+}
+
 gram_status gram_bag_rows_gather(gram_context *context, const gram_points *points, int64_t column, int64_t count,
                                  const int64_t *which, gram_bag_rows *out)
 {
     gram_status status = GRAM_OK;
     const gram_objects *bags = points->objects[column];
     if (!which) count = points->n;
-    *out = (gram_bag_rows){NULL, NULL};
+    *out = (gram_bag_rows){NULL, NULL, NULL};
     TRY(gram_take(context, "rows of bags", count + 1, sizeof *out->start, (void **)&out->start));
     out->start[0] = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -121,6 +169,7 @@ gram_status gram_bag_rows_gather(gram_context *context, const gram_points *point
         TRY(gram_points_create_f64(context, out->start[count], bags->d, bags->value, bags->d, &out->rows));
     else
         TRY(copy_rows(context, points, column, count, which, out));
+    TRY(copy_weights(context, points, column, count, which, out));
 done:
     if (status < 0) gram_bag_rows_give(context, out);
     return status;
@@ -130,5 +179,6 @@ void gram_bag_rows_give(gram_context *context, gram_bag_rows *rows)
 {
     gram_points_release(rows->rows);
     gram_give(context, rows->start);
-    *rows = (gram_bag_rows){NULL, NULL};
+    gram_give(context, rows->weights);
+    *rows = (gram_bag_rows){NULL, NULL, NULL};
 }

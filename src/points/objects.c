@@ -97,7 +97,7 @@ done:
 /* ---- copies ---- */
 
 /* Room for so many things that have so much together; the arrays are in own[] too. */
-static gram_status make_room(gram_context *context, const gram_objects *like, int64_t count, int64_t size,
+static gram_status make_room(gram_context *context, const gram_objects *like, int weighted, int64_t count, int64_t size,
                              gram_objects *shape)
 {
     gram_status status = GRAM_OK;
@@ -108,6 +108,7 @@ static gram_status make_room(gram_context *context, const gram_objects *like, in
         TRY(gram_take(context, "objects", room, sizeof(int32_t), &shape->own[1]));
         TRY(gram_take(context, "objects", room, sizeof(double), &shape->own[2]));
     } else if (like->kind == GRAM_OBJECT_BAG) {
+        if (weighted) TRY(gram_take(context, "objects", room, sizeof(double), &shape->own[1]));
         TRY(gram_take(context, "objects", room * like->d, sizeof(double), &shape->own[2]));
     } else {
         TRY(gram_take(context, "objects", room, 1, &shape->own[1]));
@@ -116,6 +117,7 @@ done:
     shape->start = shape->own[0];
     shape->index = like->kind == GRAM_OBJECT_SPARSE ? shape->own[1] : NULL;
     shape->value = shape->own[2];
+    shape->weight = like->kind == GRAM_OBJECT_BAG ? shape->own[1] : NULL;
     shape->text = like->kind == GRAM_OBJECT_TEXT ? shape->own[1] : NULL;
     return status;
 }
@@ -133,6 +135,9 @@ static void copy_thing(const gram_objects *from, int64_t i, const gram_objects *
     }
     if (from->kind == GRAM_OBJECT_BAG) {
         const int64_t d = from->d;
+        double *weight = shape->own[1];
+        for (int64_t k = 0; weight && k < size; k++)
+            weight[at + k] = from->weight ? from->weight[from->start[i] + k] : 1;
         memcpy((double *)shape->own[2] + at * d, from->value + from->start[i] * d, (size_t)(size * d) * sizeof(double));
         return;
     }
@@ -148,7 +153,7 @@ gram_status gram_objects_gather(gram_context *context, const gram_objects *from,
     int64_t size = 0;
     if (from->kind == GRAM_OBJECT_GIVEN) return gram_given_gather(context, from, count, which, objects);
     for (int64_t i = 0; i < count; i++) size += from->start[which[i] + 1] - from->start[which[i]];
-    TRY(make_room(context, from, count, size, &shape));
+    TRY(make_room(context, from, from->weight != NULL, count, size, &shape));
     ((int64_t *)shape.own[0])[0] = 0;
     for (int64_t i = 0; i < count; i++) copy_thing(from, which[i], &shape, i);
     return gram_objects_new(context, &shape, objects);
@@ -166,7 +171,8 @@ gram_status gram_objects_join(gram_context *context, const gram_objects *a, cons
             "%s of %" PRId64 " columns do not go together with %s of %" PRId64, gram_object_kind_name(a->kind), a->d,
             gram_object_kind_name(b->kind), b->d);
     if (a->kind == GRAM_OBJECT_GIVEN) return gram_given_join(context, a, b, objects);
-    TRY(make_room(context, a, a->count + b->count, a->start[a->count] + b->start[b->count], &shape));
+    TRY(make_room(context, a, a->weight || b->weight, a->count + b->count, a->start[a->count] + b->start[b->count],
+                  &shape));
     ((int64_t *)shape.own[0])[0] = 0;
     for (int64_t i = 0; i < a->count; i++) copy_thing(a, i, &shape, i);
     for (int64_t i = 0; i < b->count; i++) copy_thing(b, i, &shape, a->count + i);
@@ -178,6 +184,13 @@ done:
 
 /* ---- comparing ---- */
 
+static int same_weights(const gram_objects *a, int64_t i, const gram_objects *b, int64_t j)
+{
+    const double *one = a->weight ? a->weight + a->start[i] : NULL, *other = b->weight ? b->weight + b->start[j] : NULL;
+    const int64_t size = a->start[i + 1] - a->start[i];
+    return (!one && !other) || (one && other && memcmp(one, other, (size_t)size * sizeof *one) == 0);
+}
+
 int gram_objects_same(const gram_objects *a, int64_t i, const gram_objects *b, int64_t j)
 {
     if (a == b && i == j) return 1;
@@ -187,8 +200,9 @@ int gram_objects_same(const gram_objects *a, int64_t i, const gram_objects *b, i
     if (size == 0) return 1;
     if (a->kind == GRAM_OBJECT_TEXT) return memcmp(a->text + a->start[i], b->text + b->start[j], (size_t)size) == 0;
     if (a->kind == GRAM_OBJECT_BAG)
-        return a->d == b->d && memcmp(a->value + a->start[i] * a->d, b->value + b->start[j] * b->d,
-                                      (size_t)(size * a->d) * sizeof *a->value) == 0;
+        return a->d == b->d && same_weights(a, i, b, j) &&
+               memcmp(a->value + a->start[i] * a->d, b->value + b->start[j] * b->d,
+                      (size_t)(size * a->d) * sizeof *a->value) == 0;
     return memcmp(a->index + a->start[i], b->index + b->start[j], (size_t)size * sizeof *a->index) == 0 &&
            memcmp(a->value + a->start[i], b->value + b->start[j], (size_t)size * sizeof *a->value) == 0;
 }

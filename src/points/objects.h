@@ -37,6 +37,7 @@ typedef struct gram_objects {
     int64_t d;              /* sparse, bags: columns of a row */
     const int32_t *index;   /* ascending within a row, from 0 */
     const double *value;    /* of bags, d for each row */
+    const double *weight;   /* bags: of each row, at least 0, their sum in a bag above 0; NULL: all alike */
     const double *square;   /* sparse: inner products are divided by the roots of these; NULL: they are not */
     const char *text;       /* of texts; of a given matrix the name of its file */
     const int64_t *line;    /* of texts: the lines of a file, or its rows as -1, -2 ...; NULL: they are from nowhere */

@@ -68,6 +68,57 @@ bad 3 "bad.csv:4: column 'y': 1.5 in bag 'a', which has 1 at bad.csv:2"
 printf 'id,x,y\na,1,1\n,2,2\n' >bad.csv
 run fit bad.csv --bag id -o m.gram
 bad 3 "bad.csv:3: column 'id': a missing value in the column of bags"
+# Rows with weights. Rows whose weight is 0 might as well not be there, and one of weight 2 is there twice: in the fit, and in a prediction of the model.
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 3 }' train.csv >weighted.csv
+awk -F, 'NR == 1 { print; next } { for (k = 0; k < NR % 3; k++) print }' train.csv >repeated.csv
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 4 }' test.csv >weighted-test.csv
+awk -F, 'NR == 1 { print; next } { for (k = 0; k < NR % 4; k++) print }' test.csv >repeated-test.csv
+for kernel in 'after(mean(rbf(ell=1)), rbf(ell=0.3))' 'after(mean(rbf(ell=1), fourier=50), rbf(ell=0.3))'; do
+    run fit weighted.csv --bag sample --bag-weights w --target r --ignore class --method krr --kernel "$kernel" --lambda 0.001 --no-scale -o w.gram --quiet
+    good
+    run fit repeated.csv --bag sample --target r --ignore class --method krr --kernel "$kernel" --lambda 0.001 --no-scale -o m.gram --quiet
+    good
+    run predict w.gram weighted-test.csv -o p.csv --quiet
+    good
+    run predict m.gram repeated-test.csv -o q.csv --quiet
+    good
+    paste -d, p.csv q.csv | LC_ALL=C awk -F, 'NR > 1 { d = $2 - $4; if ($1 != $3 || d < -1e-8 || d > 1e-8) exit 1 } END { if (NR != 41) exit 1 }' ||
+        wrong 'a weight of 2 should be a row that is there twice'
+    run predict m.gram test.csv -o q.csv --quiet
+    if cmp -s p.csv q.csv; then wrong 'weights should change predictions'; fi
+done
+run info w.gram
+prints 'bags                rows that agree in sample, by the weights in w'
+run info w.gram --json
+prints '"bag": "sample"' '"bag_weights": "w"'
+run predict w.gram test.csv
+bad 3 "test.csv" "column 'w'"
+run kernel 'mean(rbf)' weighted.csv --bag sample --bag-weights w --ignore r,class --check
+good
+prints 'positive semidef.   yes' 'symmetric           yes, bit for bit'
+run pca weighted.csv --bag sample --bag-weights w --ignore r,class -k 2 -o coords.csv --quiet
+good
+if [ "$(wc -l <coords.csv)" != 71 ]; then wrong 'one row of coordinates for each bag'; fi
+run cv weighted.csv --bag sample --bag-weights w --target r --ignore class --folds 3 --method krr --kernel 'after(mean(rbf(ell=1)), rbf(ell=0.3))' --lambda 0.001 --quiet
+good
+run test two-sample weighted.csv weighted-test.csv --bag sample --bag-weights w --ignore r,class --json
+prints '"reject": false'
+printf 'id,x,w,y\na,1,1,1\nb,2,-2,2\nb,3,1,2\n' >bad.csv
+run fit bad.csv --bag id --bag-weights w -o m.gram
+bad 3 "bad.csv:3: column 'w': a weight below 0: -2"
+run predict w.gram bad.csv
+bad 3 "column 'u'"
+printf 'id,x,w,y\na,1,1,1\nb,2,,2\nb,3,1,2\n' >bad.csv
+run fit bad.csv --bag id --bag-weights w --missing mean -o m.gram
+bad 3 "bad.csv:3: column 'w': missing value"
+printf 'id,x,w,y\na,1,1,1\nb,2,0,2\nb,3,0,2\n' >bad.csv
+run fit bad.csv --bag id --bag-weights w -o m.gram
+bad 3 "bad.csv:3: column 'w': the weights in bag 'b', which begins here, are all 0"
+printf 'id,x,w,y\na,1,1,1\nb,2,much,2\nb,3,little,2\n' >bad.csv
+run fit bad.csv --bag id --bag-weights w -o m.gram
+bad 3 "bad.csv: column 'w': weights cannot be text"
+run fit bad.csv --bag-weights w -o m.gram
+if [ "$code" = 0 ]; then wrong 'weights in bags need bags'; fi
 # Bags of one row are rows.
 printf 'id,x,y\n1,1,1\n2,2,4\n3,3,9\n4,4,16\n' >single.csv
 run fit single.csv --bag id --method krr --kernel 'after(mean(rbf(ell=1)), rbf(ell=1))' --lambda 0.001 -o m.gram --quiet

@@ -26,6 +26,21 @@ class Bags(unittest.TestCase):
                 square = ((a[:, None] - b[None]) ** 2).sum(axis=2)
                 self.assertAlmostEqual(got[i, j], np.exp(-square / (2 * 0.7**2)).mean(), places=14)
 
+    def test_rows_count_by_their_weights(self):
+        rng = np.random.default_rng(4)
+        weighted = [(a, rng.uniform(size=len(a))) for a in self.bags]
+        kernel = gram.Kernel("mean(rbf(ell=0.7))")
+        got = kernel(weighted, self.bags[:5])
+        for i, (a, w) in enumerate(weighted):
+            for j, b in enumerate(self.bags[:5]):
+                square = ((a[:, None] - b[None]) ** 2).sum(axis=2)
+                wanted = (w[:, None] * np.exp(-square / (2 * 0.7**2))).sum() / w.sum() / len(b)
+                self.assertAlmostEqual(got[i, j], wanted, places=14)
+        with self.assertRaisesRegex(ValueError, r"X\[1\]: weights: the shape is \(2,\)"):
+            kernel([(a, np.ones(2)) for a in (np.zeros((2, 2)), np.zeros((3, 2)))])
+        with self.assertRaisesRegex(ValueError, "bag 0: the weight of row 1 is -1"):
+            kernel([(np.zeros((2, 2)), np.array([1.0, -1.0]))])
+
     def test_numbers_are_found_from_bags(self):
         kernel = gram.Kernel("after(mean(rbf), rbf)").resolve(self.bags)
         self.assertTrue(all(p.set for p in kernel.parameters))

@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "oom.h"
+#include "points/pooled_points.h"
 #include "support.h"
 
 enum { N = 130, M = 40, D = 2, MOST = 3000 };
 
 typedef struct bags {
     int64_t n, start[N + 1];
-    double rows[MOST * D];
+    double rows[MOST * D], weights[MOST];
+    int weighted;
     gram_points *points;
 } bags;
 
@@ -40,6 +42,21 @@ static void make_bags(gram_context *context, uint64_t seed, int64_t n, bags *b)
     OK(context, gram_points_create_bags(context, n, D, b->start, b->rows, &b->points));
 }
 
+/* Weights from 0 to 1, with some rows of each size that do not count at all; copies of a bag have its weights. */
+static void make_weighted(gram_context *context, uint64_t seed, int64_t n, bags *b)
+{
+    make_rows(seed, n, b);
+    b->weighted = 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = b->start[i]; k < b->start[i + 1]; k++) {
+            const double drawn = uniform(&seed);
+            b->weights[k] = i % 10 == 9                      ? b->weights[k - (b->start[i] - b->start[i - 1])]
+                            : drawn < 0.2 && k > b->start[i] ? 0
+                                                             : 3 * drawn + 0.01;
+        }
+    OK(context, gram_points_create_weighted_bags(context, n, D, b->start, b->rows, b->weights, &b->points));
+}
+
 /* ---- twins ---- */
 
 static double square(const double *x, const double *y)
@@ -63,10 +80,14 @@ static double laplace_and_linear(const double *x, const double *y)
 
 static double mean_twin(row_kernel k, const bags *a, int64_t i, const bags *b, int64_t j)
 {
-    long double sum = 0;
+    long double sum = 0, all = 0;
     for (int64_t p = a->start[i]; p < a->start[i + 1]; p++)
-        for (int64_t q = b->start[j]; q < b->start[j + 1]; q++) sum += (long double)k(a->rows + p * D, b->rows + q * D);
-    return (double)(sum / (long double)(a->start[i + 1] - a->start[i]) / (long double)(b->start[j + 1] - b->start[j]));
+        for (int64_t q = b->start[j]; q < b->start[j + 1]; q++) {
+            const long double weight = (a->weighted ? a->weights[p] : 1.0L) * (b->weighted ? b->weights[q] : 1.0L);
+            sum += weight * (long double)k(a->rows + p * D, b->rows + q * D);
+            all += weight;
+        }
+    return (double)(sum / all);
 }
 
 static double square_twin(row_kernel k, const bags *a, int64_t i, const bags *b, int64_t j)
@@ -124,28 +145,94 @@ static void fill_twin(const bag_case *c, const bags *x, const bags *y, double *o
         }
 }
 
-static void kernels_are_sums_over_pairs(void **state)
+/* Of x with itself and with y; both or one of them may have weights. */
+static void compare_with_twin(gram_context *context, const bags *x, const bags *y)
 {
-    gram_context *context = *state;
-    static bags x, y;
     double *wanted = test_numbers(N * N);
-    make_bags(context, 1, N, &x);
-    make_bags(context, 2, M, &y);
     for (int c = 0; c < CASE_COUNT; c++) {
         gram_kernel *kernel = test_kernel(context, CASES[c].kernel);
-        double *k = test_matrix(context, kernel, x.points, NULL),
-               *cross = test_matrix(context, kernel, x.points, y.points);
-        fill_twin(&CASES[c], &x, &x, wanted);
+        double *k = test_matrix(context, kernel, x->points, NULL),
+               *cross = test_matrix(context, kernel, x->points, y->points);
+        fill_twin(&CASES[c], x, x, wanted);
         test_near("K(X, X)", CASES[c].kernel, N * N, k, wanted, CASES[c].tolerance);
         for (int64_t i = 0; i < N * N; i++) assert_true(k[i] == k[i % N * N + i / N]);
-        fill_twin(&CASES[c], &x, &y, wanted);
+        fill_twin(&CASES[c], x, y, wanted);
         test_near("K(X, Y)", CASES[c].kernel, N * M, cross, wanted, CASES[c].tolerance);
         free(k), free(cross);
         gram_kernel_release(kernel);
     }
     free(wanted);
-    gram_points_release(x.points);
-    gram_points_release(y.points);
+}
+
+static void kernels_are_sums_over_pairs(void **state)
+{
+    static bags x, y;
+    make_bags(*state, 1, N, &x);
+    make_bags(*state, 2, M, &y);
+    compare_with_twin(*state, &x, &y);
+    gram_points_release(x.points), gram_points_release(y.points);
+}
+
+static void weighted_kernels_are_weighted_sums(void **state)
+{
+    static bags x, y, alike;
+    make_weighted(*state, 1, N, &x);
+    make_weighted(*state, 2, M, &y);
+    make_bags(*state, 2, M, &alike);
+    compare_with_twin(*state, &x, &y);
+    compare_with_twin(*state, &x, &alike);
+    gram_points_release(x.points), gram_points_release(y.points), gram_points_release(alike.points);
+}
+
+static const char *const BOTH_WAYS[] = {"after(mean(rbf(ell=0.7)), rbf(ell=0.3))", "mean(rbf(ell=0.7), fourier=40)"};
+
+/* A weight of 2 is a row that is there twice, by pairs and by features. */
+static void whole_weights_are_repeated_rows(void **state)
+{
+    gram_context *context = *state;
+    static bags x, twice;
+    uint64_t seed = 77;
+    make_rows(1, N, &x);
+    for (int64_t i = 0, to = 0; i < N; i++) {
+        for (int64_t k = x.start[i]; k < x.start[i + 1]; k++) {
+            x.weights[k] = 1 + (double)(test_bits(&seed) % 3);
+            for (int copy = 0; copy < (int)x.weights[k]; copy++, to++)
+                memcpy(twice.rows + to * D, x.rows + k * D, D * sizeof(double));
+        }
+        twice.start[i + 1] = to;
+    }
+    OK(context, gram_points_create_weighted_bags(context, N, D, x.start, x.rows, x.weights, &x.points));
+    OK(context, gram_points_create_bags(context, N, D, twice.start, twice.rows, &twice.points));
+    for (int t = 0; t < 2; t++) {
+        gram_kernel *kernel = test_kernel(context, BOTH_WAYS[t]);
+        double *k = test_matrix(context, kernel, x.points, NULL),
+               *wanted = test_matrix(context, kernel, twice.points, NULL);
+        test_near("repeated rows", BOTH_WAYS[t], N * N, k, wanted, 1e-12);
+        free(k), free(wanted);
+        gram_kernel_release(kernel);
+    }
+    gram_points_release(x.points), gram_points_release(twice.points);
+}
+
+/* Equal weights, whatever they are, are none. */
+static void equal_weights_are_none(void **state)
+{
+    gram_context *context = *state;
+    static bags x, plain;
+    make_rows(1, N, &x);
+    make_bags(context, 1, N, &plain);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t k = x.start[i]; k < x.start[i + 1]; k++) x.weights[k] = 1e-3 * (double)(i + 1);
+    OK(context, gram_points_create_weighted_bags(context, N, D, x.start, x.rows, x.weights, &x.points));
+    for (int t = 0; t < 2; t++) {
+        gram_kernel *kernel = test_kernel(context, BOTH_WAYS[t]);
+        double *k = test_matrix(context, kernel, x.points, NULL),
+               *wanted = test_matrix(context, kernel, plain.points, NULL);
+        test_near("equal weights", BOTH_WAYS[t], N * N, k, wanted, 1e-12);
+        free(k), free(wanted);
+        gram_kernel_release(kernel);
+    }
+    gram_points_release(x.points), gram_points_release(plain.points);
 }
 
 /* Of a set, of a copy of it and of a part of it, the same bits; copies of a bag are at distance 0. */
@@ -178,7 +265,7 @@ static void fill_for_threads(gram_context *context, double *out)
     static const char *const texts[] = {"after(mean(rbf(ell=0.7)), rbf(ell=0.3))",
                                         "after(mean(rbf(ell=0.7), fourier=40), rbf(ell=0.3))"};
     static bags x;
-    make_bags(context, 1, N, &x);
+    make_weighted(context, 1, N, &x);
     for (int t = 0; t < 2; t++) {
         gram_kernel *kernel = test_kernel(context, texts[t]);
         OK(context, gram_matrix(context, kernel, x.points, NULL, out + t * N * N, N));
@@ -191,6 +278,35 @@ static void threads_change_no_bit(void **state)
 {
     (void)state;
     test_any_threads(2 * N * N, fill_for_threads);
+}
+
+/* What a model keeps of its bags, and two samples as one: weights go with the rows, and are 1 where one sample has none. */
+static void copies_keep_the_weights(void **state)
+{
+    gram_context *context = *state;
+    static bags x, alike;
+    gram_pool pool = {0};
+    gram_objects *turned = NULL;
+    int64_t which[N];
+    make_weighted(context, 1, N, &x);
+    make_bags(context, 2, M, &alike);
+    for (int64_t i = 0; i < N; i++) which[i] = N - 1 - i;
+    OK(context, gram_objects_gather(context, x.points->objects[0], N, which, &turned));
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t k = 0; k < turned->start[i + 1] - turned->start[i]; k++)
+            assert_true(turned->weight[turned->start[i] + k] == x.weights[x.start[which[i]] + k]);
+    OK(context, gram_pool_create(context, "test", x.points, alike.points, &pool));
+    gram_kernel *kernel = test_kernel(context, "mean(rbf(ell=0.7))");
+    double *k = test_matrix(context, kernel, pool.points, x.points),
+           *own = test_matrix(context, kernel, x.points, x.points),
+           *other = test_matrix(context, kernel, alike.points, x.points);
+    test_near("the first sample", NULL, N * N, k, own, 1e-13);
+    test_near("the second sample", NULL, M * N, k + N * N, other, 1e-13);
+    free(k), free(own), free(other);
+    gram_kernel_release(kernel);
+    gram_objects_release(turned);
+    gram_pool_destroy(context, &pool);
+    gram_points_release(x.points), gram_points_release(alike.points);
 }
 
 /* ---- random features ---- */
@@ -280,24 +396,21 @@ static void after_of_an_inner_product_is_the_kernel(void **state)
 
 /* ---- numbers of the kernel ---- */
 
-static void derivatives_are_those_of_the_sum(void **state)
+static void check_derivatives(gram_context *context, const bags *x)
 {
-    gram_context *context = *state;
-    static bags x;
     static double weights[N * N];
     uint64_t seed = 9;
-    make_bags(context, 1, N, &x);
     gram_kernel *kernel = test_kernel(context, "1.3*after(mean(rbf(ell=0.7)), rq(alpha=1.5, ell=0.4))");
     for (int64_t i = 0; i < N * N; i++) weights[i] = uniform(&seed) - 0.5;
     const gram_weights w = {.dense = weights, .ld = N};
     double got[4], values[4];
     assert_int_equal(test_parameter_values(context, kernel, values), 4);
-    OK(context, gram_matrix_parameter_gradient(context, kernel, x.points, NULL, &w, got));
+    OK(context, gram_matrix_parameter_gradient(context, kernel, x->points, NULL, &w, got));
     for (int p = 0; p < 4; p++) {
         double wanted = 0;
         for (int side = -1; side <= 1; side += 2) {
             gram_kernel *moved = test_moved(context, kernel, p, side * 1e-5);
-            double *k = test_matrix(context, moved, x.points, NULL);
+            double *k = test_matrix(context, moved, x->points, NULL);
             for (int64_t i = 0; i < N * N; i++) wanted += side * weights[i] * k[i] / 2e-5;
             free(k);
             gram_kernel_release(moved);
@@ -305,7 +418,16 @@ static void derivatives_are_those_of_the_sum(void **state)
         test_near("derivative", NULL, 1, &got[p], &wanted, 1e-6);
     }
     gram_kernel_release(kernel);
-    gram_points_release(x.points);
+}
+
+static void derivatives_are_those_of_the_sum(void **state)
+{
+    static bags x, weighted;
+    make_bags(*state, 1, N, &x);
+    make_weighted(*state, 1, N, &weighted);
+    check_derivatives(*state, &x);
+    check_derivatives(*state, &weighted);
+    gram_points_release(x.points), gram_points_release(weighted.points);
 }
 
 static double median_of(int64_t count, double *numbers)
@@ -365,6 +487,16 @@ static void what_does_not_fit_is_named(void **state)
             "bag 1 has no rows");
     REFUSED(context, gram_points_create_bags(context, 2, 1, two, rows, &points), GRAM_ERROR_DATA,
             "bag 1: row 1, column 0 is nan");
+    static const double below[] = {1, -2, 1, 1}, none[] = {1, 1, 0, 0}, absent[] = {1, 1, NAN, 1};
+    static const struct {
+        const double *weights;
+        const char *message;
+    } weighed[] = {{below, "bag 0: the weight of row 1 is -2"},
+                   {none, "bag 1: its weights add up to 0"},
+                   {absent, "bag 1: the weight of row 0 is nan"}};
+    for (int i = 0; i < 3; i++)
+        REFUSED(context, gram_points_create_weighted_bags(context, 2, 1, two, wide, weighed[i].weights, &points),
+                GRAM_ERROR_DATA, weighed[i].message);
     OK(context, gram_points_create_bags(context, 2, 1, one, wide, &points));
     OK(context, gram_points_create_bags(context, 2, 2, one, wide, &pairs));
     OK(context, gram_matrix(context, mean, points, NULL, out, 2)); /* bags of one row are their rows */
@@ -397,7 +529,8 @@ static gram_status play(gram_context *context)
     gram_kernel *kernel = NULL, *set = NULL;
     gram_points *points = NULL;
     make_rows(4, 20, &x);
-    STEP(gram_points_create_bags(context, 20, D, x.start, x.rows, &points));
+    for (int64_t k = 0; k < x.start[20]; k++) x.weights[k] = (double)(k % 4 + 1);
+    STEP(gram_points_create_weighted_bags(context, 20, D, x.start, x.rows, x.weights, &points));
     for (int t = 0; t < 2; t++) {
         gram_kernel_release(kernel), gram_kernel_release(set);
         kernel = set = NULL;
@@ -421,6 +554,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_sums_over_pairs),
+        cmocka_unit_test(weighted_kernels_are_weighted_sums),
+        cmocka_unit_test(whole_weights_are_repeated_rows),
+        cmocka_unit_test(equal_weights_are_none),
+        cmocka_unit_test(copies_keep_the_weights),
         cmocka_unit_test(an_entry_depends_on_its_two_bags),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(features_come_near_the_mean),

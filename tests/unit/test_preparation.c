@@ -259,7 +259,7 @@ static void test_missing(void **state)
     gram_table_destroy(table);
     options = options_of(NULL, NULL, NULL, "w");
     table = read_table(context, "a,w,y\n1,0,1\n2,-1,2\n");
-    refuse(context, table, &options, GRAM_ERROR_DATA, "data.csv:3: column 'w': a weight below 0");
+    refuse(context, table, &options, GRAM_ERROR_DATA, "data.csv:3: column 'w': a weight below 0: -1");
     gram_table_destroy(table);
     table = read_table(context, "a,y\n1,0\n2,-inf\n");
     refuse(context, table, NULL, GRAM_ERROR_DATA, "data.csv:3: column 'y': not a finite number: '-inf'");

@@ -38,6 +38,7 @@ static const cli_option OPTIONS[] = {
             "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
     CLI_ROW("bag", CLI_SETTING, PLACE(settings), "COL",
             "rows that agree in COL are one point, a bag (default kernel after(mean(rbf), rbf))"),
+    CLI_ROW("bag-weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows in their bags"),
     CLI_ROW("graph", CLI_SETTING, PLACE(settings), "LIST",
             "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features also with --kind"),
@@ -63,9 +64,9 @@ cli_group cli_learn_parts_group(cli_learn_options *own)
 
 cli_group cli_learn_rows_group(cli_learn_options *own)
 {
-    static const char *const NAMES[] = {"target",  "features", "ignore", "weights",    "groups",
-                                        "ordered", "missing",  "na",     "categories", "no-scale",
-                                        "scale",   "format",   "text",   "bag",        "graph"};
+    static const char *const NAMES[] = {"target",  "features", "ignore",     "weights",    "groups", "ordered",
+                                        "missing", "na",       "categories", "no-scale",   "scale",  "format",
+                                        "text",    "bag",      "graph",      "bag-weights"};
     size_t count = 0;
     for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
         for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)

@@ -4,7 +4,7 @@
 
 #include "cli/terminal/options.h"
 
-enum { CLI_ROW_OPTIONS = 15 };
+enum { CLI_ROW_OPTIONS = 16 };
 
 typedef struct cli_learn_options {
     cli_chosen format;

@@ -13,6 +13,7 @@ static const cli_option sample_options[] = {
     CLI_ROW("graph", CLI_TEXT, PLACE(graphs), "LIST",
             "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW("bag", CLI_TEXT, PLACE(bag), "COL", "rows that agree in COL are one point, a bag: after(mean(rbf), rbf)"),
+    CLI_ROW("bag-weights", CLI_TEXT, PLACE(bag_weights), "COL", "a column with the weights of the rows in their bags"),
     CLI_ROW("gram", CLI_TEXT, PLACE(gram), "K.npy",
             "a given matrix, for the kernel `given` of the column gram; of two files over the rows of A and then of B"),
     CLI_ROW_FLAG("no-scale", PLACE(no_scale), "do not standardise the columns"),
@@ -35,6 +36,7 @@ gram_sample_options cli_rows_wish(const cli_rows_options *options, const char *v
     wish.texts = options->texts;
     wish.graphs = options->graphs;
     wish.bag = options->bag;
+    wish.bag_weights = options->bag_weights;
     wish.gram = options->gram;
     wish.who = verb;
     wish.dashes = "--";

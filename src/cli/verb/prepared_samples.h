@@ -9,7 +9,7 @@ typedef struct cli_rows_options {
     cli_chosen format; /* gram_format */
     const char *features;
     const char *ignore;
-    const char *texts, *graphs, *bag, *gram;
+    const char *texts, *graphs, *bag, *bag_weights, *gram;
     cli_chosen missing; /* gram_missing */
     int no_scale;
 } cli_rows_options;

@@ -37,6 +37,7 @@ static const cli_option data_options[] = {
             "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
     CLI_ROW("bag", CLI_SETTING, PLACE(settings), "COL",
             "rows that agree in COL are one point, a bag (default kernel after(mean(rbf), rbf))"),
+    CLI_ROW("bag-weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows in their bags"),
     CLI_ROW("graph", CLI_SETTING, PLACE(settings), "LIST",
             "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),

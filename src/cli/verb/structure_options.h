@@ -14,7 +14,7 @@ typedef struct structure_options {
 } structure_options;
 
 /* Room for the groups of a verb, and what they hold. */
-enum { STRUCTURE_MOST_OPTIONS = 24, STRUCTURE_MOST_GROUPS = CLI_MOST_METHODS + 5 };
+enum { STRUCTURE_MOST_OPTIONS = 25, STRUCTURE_MOST_GROUPS = CLI_MOST_METHODS + 5 };
 typedef struct structure_groups {
     size_t count, option_count;
     cli_group groups[STRUCTURE_MOST_GROUPS];

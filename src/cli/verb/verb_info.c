@@ -110,6 +110,15 @@ static void add_columns(cli_session *session, gram_string *text, const char *hea
     if (count > MOST_COLUMNS) gram_string_add(text, "and %" PRId64 " more\n", count - MOST_COLUMNS);
 }
 
+static void add_bags(gram_string *text, const gram_preparation_description *known)
+{
+    if (!known->bag) return;
+    cli_add_label(text, "bags");
+    gram_string_add(text, "rows that agree in %s", known->bag->name);
+    if (known->bag_weights) gram_string_add(text, ", by the weights in %s", known->bag_weights->name);
+    gram_string_add(text, "\n");
+}
+
 static void add_model(gram_string *text, const info_state *state)
 {
     char size[GRAM_BYTES_SIZE], count[CLI_SHORT_SIZE];
@@ -131,6 +140,7 @@ static void add_model(gram_string *text, const info_state *state)
     cli_add_label(text, "centres");
     gram_string_add(text, "%s in %" PRId64 " column%s\n", gram_count_format(centres, count), dimension_of(state->model),
                     cli_plural(dimension_of(state->model)));
+    if (preparation) add_bags(text, gram_preparation_describe(preparation));
 }
 
 /* The ridge, or the noise, in the words of scikit-learn. */

@@ -17,7 +17,7 @@
 typedef struct kernel_options {
     const char *gram;
     const char *plot;
-    const char *bag, *graphs;
+    const char *bag, *bag_weights, *graphs;
     int64_t dimension;
     cli_spectrum_options spectrum;
     cli_density_options density;
@@ -30,6 +30,7 @@ static const cli_option own_options[] = {
     CLI_ROW_INTEGER("dimension", PLACE(dimension), "D", 1, 1 << 30,
                     "of the points, when there is no DATA (default: the least that fits)"),
     CLI_ROW("bag", CLI_TEXT, PLACE(bag), "COL", "rows that agree in COL are one point, a bag: mean(rbf)"),
+    CLI_ROW("bag-weights", CLI_TEXT, PLACE(bag_weights), "COL", "a column with the weights of the rows in their bags"),
     CLI_ROW("graph", CLI_TEXT, PLACE(graphs), "LIST",
             "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW_FLAG("check", PLACE(spectrum.check), "is K symmetric and positive semi-definite? if not: a certificate"),
@@ -134,6 +135,7 @@ static int read_things(cli_session *session, const char *path, kernel_report *re
     options.texts = data->texts;
     options.graphs = report->own.graphs;
     options.bag = preparing.bag = report->own.bag;
+    preparing.bag_weights = report->own.bag_weights;
     preparing.target = "";
     preparing.features = data->features;
     preparing.ignore = data->ignore;
@@ -151,7 +153,7 @@ static int read_things(cli_session *session, const char *path, kernel_report *re
 
 static int read_data(cli_session *session, const char *path, kernel_report *report)
 {
-    if (report->own.bag || report->own.graphs) return read_things(session, path, report);
+    if (report->own.bag || report->own.bag_weights || report->own.graphs) return read_things(session, path, report);
     gram_context *context = session->context;
     const cli_data *data = &report->data;
     gram_table_options options;

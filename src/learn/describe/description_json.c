@@ -27,6 +27,8 @@ static void put_features(gram_json *json, const gram_model *model)
         const gram_preparation_description *known = gram_preparation_describe(first);
         put_names(json, "targets", known->target_count, known->targets);
         put_names(json, "features", known->feature_count, known->features);
+        if (known->bag) gram_json_string(json, "bag", known->bag->name);
+        if (known->bag_weights) gram_json_string(json, "bag_weights", known->bag_weights->name);
         gram_json_truth(json, "scaled", known->scaled);
     }
     if (second) {

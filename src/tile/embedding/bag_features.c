@@ -5,7 +5,7 @@
 #include <cblas.h>
 
 #include "kernel/spectral/spectral_measure.h"
-#include "points/points.h"
+#include "points/bags.h"
 #include "tile/embedding/bag_part.h"
 
 /* The seed is the kernel's, not the context's: a model and whoever reads it make the same features. */
@@ -15,14 +15,15 @@ typedef struct embedding {
     const gram_vecmath_f64 *v;
     const gram_points *rows;
     const int64_t *start;
-    int64_t n, d, count; /* of frequencies, a multiple of GRAM_LANES with zeros */
+    const double *weights; /* of the rows, of sum 1 in each bag; NULL: all alike */
+    int64_t n, d, count;   /* of frequencies, a multiple of GRAM_LANES with zeros */
     int64_t wanted;
     double height;
     const double *frequencies; /* count x d */
     double *out;               /* n x 2 wanted */
 } embedding;
 
-/* Angles, cosines and sines of some rows of a bag are added to sums: count cosines, count sines. */
+/* Cosines and sines of the angles of some rows of a bag, by their weights, are added to sums: count cosines, count sines. */
 static void add_rows(const embedding *e, int64_t first, int rows, double *angles, double *turned, double *sums)
 {
     const int64_t count = e->count;
@@ -31,8 +32,10 @@ static void add_rows(const embedding *e, int64_t first, int rows, double *angles
     for (int half = 0; half < 2; half++) {
         double *sum = sums + half * count;
         (half ? e->v->sin : e->v->cos)((int)(rows * count), angles, turned);
-        for (int i = 0; i < rows; i++)
-            for (int64_t l = 0; l < count; l++) sum[l] += turned[i * count + l];
+        for (int i = 0; i < rows; i++) {
+            const double weight = e->weights ? e->weights[first + i] : 1;
+            for (int64_t l = 0; l < count; l++) sum[l] += weight * turned[i * count + l];
+        }
     }
 }
 
@@ -44,7 +47,8 @@ static gram_status embed_bags(void *argument, const gram_worker *worker)
     double *angles = worker->scratch, *turned = angles + ROWS_AT_ONCE * e->count,
            *sums = turned + ROWS_AT_ONCE * e->count;
     for (int64_t i = first; i < end; i++) {
-        const double scale = sqrt(e->height / (double)e->wanted) / (double)(e->start[i + 1] - e->start[i]);
+        const double all = e->weights ? 1 : (double)(e->start[i + 1] - e->start[i]);
+        const double scale = sqrt(e->height / (double)e->wanted) / all;
         memset(sums, 0, (size_t)(2 * e->count) * sizeof *sums);
         for (int64_t row = e->start[i]; row < e->start[i + 1]; row += ROWS_AT_ONCE) {
             const int64_t left = e->start[i + 1] - row;
@@ -76,11 +80,17 @@ done:
 }
 
 gram_status gram_bag_features(gram_context *context, const gram_kernel *kernel, int frequencies,
-                              const gram_points *rows, int64_t n, const int64_t *start, gram_points **features)
+                              const gram_bag_rows *bags, int64_t n, gram_points **features)
 {
     gram_status status = GRAM_OK;
     double *drawn = NULL, *out = NULL;
-    embedding e = {.v = &context->vecmath->f64, .rows = rows, .start = start, .n = n, .d = rows->d};
+    const gram_points *rows = bags->rows;
+    embedding e = {.v = &context->vecmath->f64,
+                   .rows = rows,
+                   .start = bags->start,
+                   .weights = bags->weights,
+                   .n = n,
+                   .d = rows->d};
     e.wanted = frequencies;
     e.count = (frequencies + GRAM_LANES - 1) / GRAM_LANES * GRAM_LANES;
     *features = NULL;

@@ -30,8 +30,8 @@ static gram_status add_features(gram_context *context, const gram_kernel *kernel
                                 const gram_bag_rows *x, const gram_bag_rows *y, gram_bag_part *made)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_bag_features(context, kernel, frequencies, x->rows, made->n, x->start, &made->x));
-    if (y->rows) TRY(gram_bag_features(context, kernel, frequencies, y->rows, made->m, y->start, &made->y));
+    TRY(gram_bag_features(context, kernel, frequencies, x, made->n, &made->x));
+    if (y->rows) TRY(gram_bag_features(context, kernel, frequencies, y, made->m, &made->y));
 done:
     return status;
 }
@@ -41,7 +41,7 @@ gram_status gram_bag_part_create(gram_context *context, const gram_engine_reques
 {
     gram_status status = GRAM_OK;
     gram_bag_part *made = NULL;
-    gram_bag_rows x = {NULL, NULL}, y = {NULL, NULL};
+    gram_bag_rows x = {NULL, NULL, NULL}, y = {NULL, NULL, NULL};
     const gram_points *columns = request->y ? request->y : request->x;
     const int symmetric = columns == request->x && !request->index;
     *part = NULL;
@@ -58,7 +58,10 @@ gram_status gram_bag_part_create(gram_context *context, const gram_engine_reques
         TRY(gram_engine_create(context, &rows, &made->rows));
         made->x_start = x.start;
         made->y_start = symmetric ? x.start : y.start;
+        made->x_weights = x.weights;
+        made->y_weights = symmetric ? x.weights : y.weights;
         x.start = y.start = NULL;
+        x.weights = y.weights = NULL;
     }
     *part = made;
     made = NULL;
@@ -76,6 +79,8 @@ void gram_bag_part_destroy(gram_bag_part *part)
     gram_engine_destroy(part->rows);
     if (part->y_start != part->x_start) gram_memory_give(memory, part->y_start);
     gram_memory_give(memory, part->x_start);
+    if (part->y_weights != part->x_weights) gram_memory_give(memory, part->y_weights);
+    gram_memory_give(memory, part->x_weights);
     gram_points_release(part->x);
     gram_points_release(part->y);
     gram_memory_give(memory, part);
@@ -93,15 +98,21 @@ size_t gram_bag_scratch(const gram_bag_part *part)
 typedef struct span {
     int64_t first, count;
     const int64_t *start;
+    const double *weights; /* of all rows */
 } span;
 
-static span span_of(const int64_t *start, int64_t first, int64_t most, int64_t all)
+static span span_of(const int64_t *start, const double *weights, int64_t first, int64_t most, int64_t all)
 {
     const int64_t left = all - first;
-    return (span){first, left < most ? left : most, start + first};
+    return (span){first, left < most ? left : most, start + first, weights};
 }
 
-/* sums[a * GRAM_PANEL + j] = sum over the rows i of bag a of k(i, column j of the panel) */
+static double weight_of(const span *s, int64_t row)
+{
+    return s->weights ? s->weights[row] : 1;
+}
+
+/* sums[a * GRAM_PANEL + j] = sum over the rows i of bag a of w_i k(i, column j of the panel) */
 static void add_over_rows(const gram_bag_part *part, void *scratch, const span *x, int64_t panel, double *sums)
 {
     const int64_t from = x->start[0], to = x->start[x->count];
@@ -113,34 +124,40 @@ static void add_over_rows(const gram_bag_part *part, void *scratch, const span *
         for (int64_t i = top < from ? from : top; i < top + GRAM_STRIP && i < to; i++) {
             while (i >= x->start[bag + 1]) bag++;
             const double *row = k + (i - top) * GRAM_PANEL;
+            const double weight = weight_of(x, i);
             double *sum = sums + bag * GRAM_PANEL;
-            for (int j = 0; j < GRAM_PANEL; j++) sum[j] += row[j];
+            for (int j = 0; j < GRAM_PANEL; j++) sum[j] += weight * row[j];
         }
     }
 }
 
-/* out[a, b] += the sums of the columns of bag b that the panel has */
+/* out[a, b] += the sums of the columns of bag b that the panel has, by their weights */
 static void add_over_columns(const span *x, const span *y, int64_t panel, int64_t *bag, const double *sums, double *out)
 {
     const int64_t left = panel * GRAM_PANEL, from = y->start[0], to = y->start[y->count];
     for (int64_t j = left < from ? from : left; j < left + GRAM_PANEL && j < to; j++) {
         while (j >= y->start[*bag + 1]) (*bag)++;
-        for (int64_t a = 0; a < x->count; a++) out[a * GRAM_PANEL + *bag] += sums[a * GRAM_PANEL + j - left];
+        const double weight = weight_of(y, j);
+        for (int64_t a = 0; a < x->count; a++) out[a * GRAM_PANEL + *bag] += weight * sums[a * GRAM_PANEL + j - left];
     }
+}
+
+static double total_of(const span *s, int64_t bag)
+{
+    return s->weights ? 1 : (double)(s->start[bag + 1] - s->start[bag]);
 }
 
 static void divide(const span *x, const span *y, double *out)
 {
     for (int64_t a = 0; a < x->count; a++)
-        for (int64_t b = 0; b < y->count; b++)
-            out[a * GRAM_PANEL + b] /=
-                (double)(x->start[a + 1] - x->start[a]) * (double)(y->start[b + 1] - y->start[b]);
+        for (int64_t b = 0; b < y->count; b++) out[a * GRAM_PANEL + b] /= total_of(x, a) * total_of(y, b);
 }
 
 void gram_bag_strip(const gram_bag_part *part, const gram_strip *strip, void *scratch, double *out)
 {
-    const span x = span_of(part->x_start, strip->row_panel * GRAM_PANEL + strip->row, GRAM_STRIP, part->n);
-    const span y = span_of(part->y_start, strip->column_panel * GRAM_PANEL, GRAM_PANEL, part->m);
+    const span x =
+        span_of(part->x_start, part->x_weights, strip->row_panel * GRAM_PANEL + strip->row, GRAM_STRIP, part->n);
+    const span y = span_of(part->y_start, part->y_weights, strip->column_panel * GRAM_PANEL, GRAM_PANEL, part->m);
     double *sums = (double *)(void *)((char *)scratch + gram_engine_scratch(part->rows));
     int64_t bag = 0;
     memset(out, 0, GRAM_STRIP_SIZE * sizeof *out);
@@ -167,7 +184,7 @@ static gram_status add_own(void *argument, const gram_worker *worker)
     const own_pairs *job = argument;
     const gram_bag_part *part = job->part;
     double *sums = (double *)(void *)((char *)worker->scratch + gram_engine_scratch(part->rows));
-    const span own = {worker->task, 1, part->x_start + worker->task};
+    const span own = {worker->task, 1, part->x_start + worker->task, part->x_weights};
     double sum = 0;
     gram_engine_begin(part->rows, worker->scratch, worker);
     for (int64_t panel = own.start[0] / GRAM_PANEL; panel * GRAM_PANEL < own.start[1]; panel++) {

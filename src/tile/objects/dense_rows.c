@@ -5,7 +5,9 @@
 
 #include "base/sweep.h"
 
-/* Shares of values that are not 0 from which zeros pay, as measured; the panels then take at most twice the room of the rows. */
+/* Shares of values that are not 0 from which rows are multiplied with their zeros. Time alone would have it sooner: of 1,500 rows of 300 and of 2,000 columns both ways take as
+ * long at a share of 0.07 (f32) and 0.13 (f64), and at these shares zeros are 4.8 and 4.5 times faster (processor time, one core). It is the room that is kept: of a row of d
+ * columns panels have 4 d or 8 d bytes and the row 12 d times the share, so that they take at most 1.8 times as much. */
 static const double LEAST_SHARE_F32 = 0.25, LEAST_SHARE_F64 = 0.375;
 
 /* Fewer rows would be panels of little but padding. */
