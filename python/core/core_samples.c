@@ -321,14 +321,14 @@ static void release_scored(scored *s)
     core_array_release(&s->scores);
 }
 
-/* Points, and the kernel without open numbers: as given, imq by the metric for scores, or rbf. */
+/* Points, and the kernel without open numbers: as given, imq by the metric for scores, or laplace as the command has it. */
 static gram_status prepare_scored(gram_context *context, scored *s, gram_stein_metric metric, int64_t m)
 {
     gram_kernel *given = s->kernel, *complete = NULL;
     gram_status status = core_points(context, &s->x, &s->points);
     if (status < 0) return status;
     if (!given && s->scores.held) return gram_stein_kernel(context, s->points, metric, m, &s->kernel);
-    if (!given) status = gram_kernel_parse(context, "rbf", &given);
+    if (!given) status = gram_kernel_parse(context, "laplace", &given);
     if (status >= 0) status = gram_kernel_resolve(context, given, s->points, &complete);
     gram_kernel_release(given);
     s->kernel = complete;

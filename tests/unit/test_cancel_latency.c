@@ -64,12 +64,14 @@ static gram_status learn(const char *method, int64_t n, looks *l)
     return status;
 }
 
+enum { SVM_ROWS = 2400 }; /* looks are 50 ms apart: some ten of them on a quick processor */
+
 /* A chain of fits for many strengths is one task: here two, one for each fold. */
 static void test_svm_for_numbers(void **state)
 {
     (void)state;
     looks l = {.cancel_at = -1};
-    assert_true(learn("svm", 1600, &l) >= 0);
+    assert_true(learn("svm", SVM_ROWS, &l) >= 0);
     print_message("[          ] %d looks, at most %.3f s between two\n", l.count, l.longest);
     assert_true(l.longest < 0.2);
 }
@@ -79,7 +81,7 @@ static void test_svm_cancelled(void **state)
     (void)state;
     for (int at = 0; at < 8; at += 3) {
         looks l = {.cancel_at = at};
-        assert_int_equal(learn("svm", 1600, &l), GRAM_ERROR_CANCELLED);
+        assert_int_equal(learn("svm", SVM_ROWS, &l), GRAM_ERROR_CANCELLED);
         assert_int_equal(l.count, at + 1);
     }
 }
@@ -88,7 +90,7 @@ static void test_svm_cancelled(void **state)
 
 static gram_status factor_wide(looks *l)
 {
-    enum { N = 480, WIDE = 10000 };
+    enum { N = 960, WIDE = 10000 }; /* looks are 50 ms apart: some ten of them on a quick processor */
     gram_context *context = TEST_CONTEXT(.threads = 1, .cancel = look, .cancel_user = l);
     double *x = calloc((size_t)N * WIDE, sizeof *x);
     for (int64_t i = 0; i < (int64_t)N * WIDE; i++) x[i] = (double)(i * 7919 % 10007) / 10007;
