@@ -78,8 +78,11 @@ gram_status gram_dense_rows_pack(gram_context *context, const gram_row_choice *c
 {
     gram_status status = GRAM_OK;
     const int64_t d = choice->rows->d, count = (choice->count + GRAM_PANEL - 1) / GRAM_PANEL;
-    *panels = (gram_panels){
-        .n = choice->count, .count = count, .d = d, .single = single, .memory = gram_memory_retain(context->memory)};
+    *panels = (gram_panels){.n = choice->count,
+                            .count = count,
+                            .d = d,
+                            .single = single,
+                            .memory = context->memory}; /* which the owner of the panels holds */
     TRY(gram_take(context, "rows with their zeros", count * GRAM_PANEL * d, single ? sizeof(float) : sizeof(double),
                   single ? (void **)&panels->f32 : (void **)&panels->f64));
     packing job = {choice, panels};
