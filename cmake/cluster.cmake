@@ -16,7 +16,7 @@ target_link_libraries(gram_command PRIVATE gram_flags gram_shared ${GRAM_SCALAPA
 set_target_properties(gram_command PROPERTIES ENABLE_EXPORTS ON)
 
 # The library lies next to the command, as in any build, so that the folder can be moved to other machines as it is.
-set(gram_soname libgram.so.${PROJECT_VERSION_MAJOR})
+set(gram_soname libgram.so.${gram_soversion})
 add_custom_command(TARGET gram_command POST_BUILD COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}
     COMMAND cp -L ${GRAM_LIBRARY} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${gram_soname})
 set_target_properties(gram_command PROPERTIES LINK_DEPENDS ${GRAM_LIBRARY})
